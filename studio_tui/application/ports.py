@@ -299,7 +299,7 @@ class SchedulerStateService(Protocol):
         ...
 
     async def claim(self, occurrence: Occurrence, *, now: float) -> bool:
-        """Move ``next_fire_at`` and insert invocation, firing and their history, in one transaction; False if the claim is lost."""
+        """Move ``next_fire_at`` and insert invocation, firing and history in one transaction; False if the claim is lost."""
         ...
 
     async def refuse(self, refusal: Refusal, *, now: float) -> bool:
@@ -551,7 +551,7 @@ class ChangeFeed(Protocol):
     """Tells that somebody changed something; never what."""
 
     def subscribe(self) -> AsyncIterator[frozenset[str]]:
-        """Sets of the topics that changed (``store``, ``definitions``, ``shows``), at most four a second, none while nothing changes."""
+        """Sets of changed topics (``store``, ``definitions``, ``shows``): at most four a second, none while nothing changes."""
         ...
 
     def nudge(self, topic: str) -> None:
