@@ -1,0 +1,78 @@
+"""What every test may use: a clean environment, and homes made by the real lionagi package."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+PEER_NOW = 1_796_000_000.0
+"""The instant for which :func:`peer_home` is built, in epoch seconds (2026-11-30T00:53:20Z)."""
+
+_FOREIGN_PREFIXES = ("LIONAGI_", "STUDIO_TUI_", "TEXTUAL_", "LI_STUB_")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No setting of the person who runs the tests reaches them, and nothing reaches that person's home."""
+    for name in list(os.environ):
+        if name.startswith(_FOREIGN_PREFIXES) or name in {"NO_COLOR", "COLORTERM", "TZ", "EDITOR", "VISUAL"}:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(_shared_home(tmp_path_factory)))
+    monkeypatch.setenv("TZ", "UTC")
+
+
+def _shared_home(factory: pytest.TempPathFactory) -> Path:
+    home = factory.getbasetemp() / "home"
+    home.mkdir(exist_ok=True)
+    return home
+
+
+@pytest.fixture(scope="session")
+def peer_home_template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A rich home built once by the real package; read it, never open it for writing."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    home = shared / "peer-home-template"
+    with (shared / "peer-home.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (home / "FIXTURE.json").exists():
+            shutil.rmtree(home, ignore_errors=True)
+            _run_peer("--out", str(home), "--now", repr(PEER_NOW))
+    yield home
+
+
+@pytest.fixture
+def peer_home(peer_home_template: Path, tmp_path: Path) -> Path:
+    """A copy of the rich home, whose stored paths are true for the copy. Its "now" is :data:`PEER_NOW`."""
+    home = tmp_path / "peer"
+    _run_peer("--relocate", str(peer_home_template), str(home))
+    return home
+
+
+def _run_peer(*arguments: str) -> None:
+    builder = Path(__file__).parent / "interop" / "peer_home.py"
+    subprocess.run([sys.executable, str(builder), *arguments], check=True, capture_output=True, cwd="/")
+
+
+@pytest.fixture
+def query() -> Callable[..., list[tuple[object, ...]]]:
+    """``query(store, sql, *values)``: what another process would read from a SQLite store."""
+
+    def run(store: Path, sql: str, *values: object) -> list[tuple[object, ...]]:
+        connection = sqlite3.connect(store, timeout=10)
+        try:
+            rows = connection.execute(sql, values).fetchall()
+            connection.commit()
+        finally:
+            connection.close()
+        return rows
+
+    return run
