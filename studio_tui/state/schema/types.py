@@ -1,0 +1,66 @@
+"""JSON columns that never raise on what somebody else stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sqlalchemy import JSON
+from sqlalchemy.types import TypeDecorator
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenJSON:
+    """A stored value that is not JSON: malformed text, a bare NaN or Infinity, or bytes that are no text."""
+
+    text: str
+
+
+def encode_json(value: object) -> str:
+    """ASCII JSON text as lionagi 0.36 writes it; ``None`` becomes ``null``. Raises :class:`ValueError` for NaN and Infinity."""
+    return json.dumps(value, allow_nan=False)
+
+
+def decode_json(stored: object) -> Any:
+    """What a JSON column holds: the decoded value, ``None`` for SQL NULL and JSON ``null``, or :class:`BrokenJSON`.
+
+    SQLite gives the column type JSON numeric affinity, so a stored number arrives as a number.
+    """
+    if stored is None or isinstance(stored, int):
+        return stored
+    if isinstance(stored, float):
+        return stored if stored - stored == 0.0 else BrokenJSON(str(stored))
+    text = stored.decode("utf-8", "replace") if isinstance(stored, bytes) else str(stored)
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return BrokenJSON(text)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """``json_extract`` of SQLite and the json type of PostgreSQL take neither NaN nor Infinity, so neither do we."""
+    raise ValueError(f"{name} is not JSON")
+
+
+class LenientJSON(TypeDecorator[Any]):
+    """A JSON column: DDL type ``JSON``; see :func:`encode_json` and :func:`decode_json`.
+
+    An explicit ``None`` is stored as the text ``null``, as lionagi 0.36 does; a column left out of an INSERT, or given
+    ``sqlalchemy.null()``, becomes SQL NULL. Readers treat both alike.
+    """
+
+    impl = JSON
+    cache_ok = True
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], str]:
+        """Both drivers take JSON as text."""
+        return encode_json
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+        """asyncpg decodes through the engine's deserializer, which is :func:`decode_json`; SQLite hands over the text."""
+        return None if dialect.name == "postgresql" else decode_json
