@@ -156,6 +156,13 @@ class ScheduleReadPort(Protocol):
         """Executed depth-0 firings over each schedule's life."""
         ...
 
+    async def running_counts(self, schedule_ids: Sequence[str]) -> Mapping[str, int]:
+        """Firings of each schedule that run now; a schedule without any may be left out.
+
+        Not the same as counting them among the newest: a long firing is pushed out of those by the skips that follow it.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class NewSchedule:

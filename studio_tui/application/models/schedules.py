@@ -92,13 +92,14 @@ class SetScheduleEnabled(ContractModel):
 
 
 class ScheduleResult(ContractModel):
-    """What a schedule is after a command."""
+    """What a schedule is after a command, and what its author should know about it."""
 
     schedule_id: str
     name: str
     enabled: bool
     updated_at: Epoch
     next_fire_at: Epoch | None
+    warnings: tuple[str, ...] = ()
 
 
 class FireNow(ContractModel):

@@ -10,7 +10,10 @@ Source = Literal["store", "disk", "both"]
 
 
 class ShowSummary(ContractModel):
-    """One show in a list. ``gated`` counts plays that wait for a person; ``source`` says who knows the show."""
+    """One show in a list. ``gated`` counts plays that wait for a person; ``source`` says who knows the show.
+
+    ``differences`` names what store and disk say differently of the show itself; the disk's word is the one shown.
+    """
 
     topic: str
     state: StateWord
@@ -25,13 +28,15 @@ class ShowSummary(ContractModel):
     created_at: Epoch | None = None
     updated_at: Epoch | None = None
     problem: str | None = None
+    differences: tuple[str, ...] = ()
 
 
 class PlayView(ContractModel):
     """One play. ``status`` is the disk's word where the disk has one, else the store's (facts: live truth is the disk).
 
     ``live_state`` is ``unavailable`` when the play's directory or its metadata cannot be read: that is never "not started".
-    ``differences`` names what store and disk say differently.
+    ``differences`` names what store and disk say differently. ``sources`` says, for each group of fields that is known
+    (``status``, ``attempt``, ``times``, ``gate``, ``worktree``, ``merge``, ``session``), who says so.
     """
 
     name: str
@@ -54,6 +59,7 @@ class PlayView(ContractModel):
     depends_on: tuple[str, ...] = ()
     reason: str = ""
     differences: tuple[str, ...] = ()
+    sources: dict[str, Source] = {}
 
 
 class ShowDetail(ShowSummary):
