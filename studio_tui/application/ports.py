@@ -371,6 +371,11 @@ class HostRecord:
 class LeasePort(Protocol):
     """The right to look for due schedules: held by at most one process per store, freed by the kernel when it dies."""
 
+    @property
+    def problem(self) -> str | None:
+        """Why it cannot be taken by anybody (no permission, say), in words; ``None`` when it is free or merely held."""
+        ...
+
     def acquire(self) -> bool:
         """Take the lease if it is free; never waits."""
         ...
@@ -413,6 +418,34 @@ class OutputTail:
     stderr_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class LaunchNote:
+    """What is known of a launch outside the store. ``at`` is in epoch seconds.
+
+    ``identity`` is ``None`` when the host died between beginning to start the process and noting which one it became.
+    ``supervisor`` is the process that waits for it, and ``None`` when it was left to run by itself.
+    """
+
+    run_id: str
+    at: float
+    identity: ProcessIdentity | None
+    supervisor: ProcessIdentity | None
+
+
+@dataclass(frozen=True, slots=True)
+class StopReport:
+    """What stopping a process group came to.
+
+    ``refused`` says why nothing was signalled; ``killed`` counts the members that TERM did not end; ``left`` are members that
+    live on all the same; ``escaped`` are descendants that live on in groups of their own, which we do not signal.
+    """
+
+    refused: str | None = None
+    killed: int = 0
+    left: tuple[int, ...] = ()
+    escaped: tuple[int, ...] = ()
+
+
 class LaunchedProcess(Protocol):
     """A process that we started."""
 
@@ -425,8 +458,12 @@ class LaunchedProcess(Protocol):
         """Its exit code, as soon as the leader has ended; a death by signal is the negative number."""
         ...
 
-    async def terminate(self, *, grace: float) -> None:
+    async def terminate(self, *, grace: float) -> StopReport:
         """TERM to its group, then KILL to what is left after ``grace`` seconds."""
+        ...
+
+    def release(self) -> None:
+        """Supervise it no longer: it lives on by itself, and its note says that nobody waits for it."""
         ...
 
 
@@ -439,6 +476,22 @@ class ProcessPort(Protocol):
 
     def alive(self, identity: ProcessIdentity) -> bool | None:
         """Whether exactly this process lives; ``None`` when that cannot be known from here."""
+        ...
+
+    async def stop(self, identity: ProcessIdentity, *, grace: float) -> StopReport:
+        """As :meth:`LaunchedProcess.terminate`, for a process that an earlier host launched."""
+        ...
+
+
+class LaunchNotePort(Protocol):
+    """What was noted beside the store when firings were launched, so that the next host can follow them."""
+
+    def recall(self, run_id: str) -> LaunchNote | None:
+        """The note of this firing, or ``None`` when nobody here ever began to launch it."""
+        ...
+
+    def forget(self, run_id: str) -> None:
+        """Drop the note: the firing has ended."""
         ...
 
 
