@@ -1,0 +1,181 @@
+"""The engines: one writer and a few readers for SQLite, one pool for PostgreSQL (ADR-0056 D3, D4; facts of lionagi 0.36)."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, ExceptionContext
+from sqlalchemy.exc import ArgumentError, InvalidRequestError, NoSuchModuleError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
+
+from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.schema import decode_json
+from studio_tui.state.urls import MEMORY, SQLITE_SCHEME, dialect_of, split_sslmode, sqlite_path
+
+BUSY_TIMEOUT_MS: Final = 5000
+READERS: Final = 3
+_SQLITE: Final = f"{SQLITE_SCHEME}:///named-at-connect"
+_WRITER_PROFILE: Final = (
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+    "foreign_keys = ON",
+    "cache_size = -64000",
+    "wal_autocheckpoint = 1000",
+)
+"""In this order on every writing connection, after ``busy_timeout`` (facts of the peer; ADR-0056 D3)."""
+_READER_PROFILE: Final = ("query_only = 1",)
+
+
+def make_engine(url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, **overrides: Any) -> AsyncEngine:
+    """The engine that may write.
+
+    On SQLite it has a single connection, opened with the PRAGMA profile, in driver autocommit, and every transaction begins
+    with BEGIN IMMEDIATE. Raises :class:`StateUnavailable` when the URL names a database or a driver that is not to be had.
+    """
+    if dialect_of(url) != "sqlite":
+        return _make_server_engine(url, **overrides)
+    options: dict[str, Any] = {
+        "poolclass": AsyncAdaptedQueuePool,
+        "pool_size": 1,
+        "max_overflow": 0,
+        "connect_args": {"isolation_level": None, "timeout": busy_timeout_ms / 1000},
+    }
+    engine = _create(_SQLITE, options | overrides)
+    _name_file_at_connect(engine, partial(str, _file_of(url)))
+    _on_connect(engine, (f"busy_timeout = {int(busy_timeout_ms)}", *_WRITER_PROFILE))
+    event.listen(engine.sync_engine, "begin", _begin_immediate)
+    return engine
+
+
+def make_readonly_engine(
+    url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, guarded: bool = False, **overrides: Any
+) -> AsyncEngine:
+    """An engine that can only read an existing SQLite file (``mode=ro``, ``query_only``), in driver autocommit.
+
+    It keeps its few connections open. With ``guarded`` each connection is opened for one use and leaves nothing beside the
+    file (see :func:`guarded_uri`): for stores that we may look at and not write. Raises :class:`ValueError` for other
+    databases and for ``:memory:`` (ADR-0056 D6).
+    """
+    path = _file_of(url)
+    options: dict[str, Any] = {
+        "skip_autocommit_rollback": True,
+        "connect_args": {"isolation_level": None, "timeout": busy_timeout_ms / 1000},
+    }
+    if guarded:
+        options |= {"poolclass": NullPool}
+    else:
+        options |= {
+            "poolclass": AsyncAdaptedQueuePool,
+            "pool_size": READERS,
+            "max_overflow": READERS,
+            "pool_use_lifo": True,
+            "pool_reset_on_return": None,
+        }
+    engine = _create(_SQLITE, options | overrides)
+    _name_file_at_connect(engine, partial(guarded_uri if guarded else readonly_uri, path))
+    _on_connect(engine, (f"busy_timeout = {int(busy_timeout_ms)}", *_READER_PROFILE))
+    event.listen(engine.sync_engine, "handle_error", _interrupt_when_cancelled)
+    return engine
+
+
+def readonly_uri(path: Path) -> str:
+    """The file URI of a read-only connection; characters with a meaning in URIs are quoted."""
+    return f"file:{quote(str(path))}?mode=ro"
+
+
+def guarded_uri(path: Path) -> str:
+    """A URI that reads the file and leaves no ``-wal`` or ``-shm`` behind.
+
+    A read-only connection to a WAL store makes both files when they are missing and cannot remove them again (measured with
+    SQLite 3.40). While there is no ``-wal``, nobody has the store open, and ``immutable`` reads it without touching anything.
+    """
+    return readonly_uri(path) + ("" if Path(f"{path}-wal").exists() else "&immutable=1")
+
+
+def ssl_argument(sslmode: str | None) -> ssl.SSLContext | bool | None:
+    """What ``sslmode`` means to asyncpg (ADR-0056 D4); ``None`` is no argument: ``prefer``, ``allow`` and unknown words."""
+    if sslmode == "disable":
+        return False
+    if sslmode not in ("require", "verify-ca", "verify-full"):
+        return None
+    context = ssl.create_default_context()
+    if sslmode == "require":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _make_server_engine(url: str, **overrides: Any) -> AsyncEngine:
+    bare, sslmode = split_sslmode(url)
+    argument = ssl_argument(sslmode)
+    options: dict[str, Any] = {
+        "pool_pre_ping": True,
+        "json_deserializer": decode_json,
+        "connect_args": {} if argument is None else {"ssl": argument},
+    }
+    return _create(bare, options | overrides)
+
+
+def _create(url: str, options: dict[str, Any]) -> AsyncEngine:
+    try:
+        return create_async_engine(url, hide_parameters=True, **options)
+    except ModuleNotFoundError as error:
+        raise StateUnavailable(
+            "the driver for this database is not installed: install studio-tui with its postgres extra", retryable=False
+        ) from error
+    except (ArgumentError, InvalidRequestError, NoSuchModuleError, ValueError):
+        # without the cause: SQLAlchemy repeats the URL, and with it the password
+        raise StateUnavailable("this is not the address of an SQLite or PostgreSQL store", retryable=False) from None
+
+
+def _file_of(url: str) -> Path:
+    path = sqlite_path(url)
+    if path is None or path == Path(MEMORY):
+        raise ValueError("this needs an SQLite file")
+    return path
+
+
+def _name_file_at_connect(engine: AsyncEngine, name: Callable[[], str]) -> None:
+    """Give the driver the file's name or URI itself: a path may hold characters that mean something in a URL."""
+
+    @event.listens_for(engine.sync_engine, "do_connect")
+    def name_file(_dialect: Any, _record: Any, arguments: list[Any], keywords: dict[str, Any]) -> None:
+        arguments[:] = [name()]
+        keywords["uri"] = arguments[0].startswith("file:")
+
+
+def _on_connect(engine: AsyncEngine, pragmas: tuple[str, ...]) -> None:
+    @event.listens_for(engine.sync_engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        connection.driver_connection.text_factory = _decode_text
+        cursor = connection.cursor()
+        try:
+            for pragma in pragmas:
+                cursor.execute(f"PRAGMA {pragma}")
+        finally:
+            cursor.close()
+
+
+def _decode_text(stored: bytes) -> str:
+    """Text that is not UTF-8 is shown with marks; the driver's own decoder would fail the whole query."""
+    return stored.decode("utf-8", "replace")
+
+
+def _begin_immediate(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _interrupt_when_cancelled(context: ExceptionContext) -> None:
+    """Stop the question of a reader that was cancelled: its thread would otherwise finish it for nobody."""
+    if isinstance(context.original_exception, Exception) or context.connection is None:
+        return
+    connection = context.connection.connection.dbapi_connection
+    if connection is not None:
+        connection.run_async(lambda driver: driver.interrupt())

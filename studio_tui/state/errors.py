@@ -1,0 +1,119 @@
+"""What a database or the system said, in words that help an operator, and as one of the closed errors.
+
+No SQL, no bound value, no URL and no path of the driver's own text is passed on; the cause stays chained for the log.
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from studio_tui.application.errors import StateUnavailable
+
+_SQLITE: Final = (
+    ("SQLITE_FULL", "the disk is full: nothing was stored", True),
+    ("SQLITE_BUSY", "the store is locked: another program is writing to it and did not finish in time", True),
+    ("SQLITE_LOCKED", "the store is locked: another program is writing to it and did not finish in time", True),
+    ("SQLITE_NOTADB", "the file is not an SQLite database", False),
+    ("SQLITE_CORRUPT", "the store is damaged: SQLite calls it malformed", False),
+    ("SQLITE_READONLY_DIRECTORY", "the folder of the store may not be written", False),
+    ("SQLITE_READONLY", "the store may not be written", False),
+    ("SQLITE_CANTOPEN", "the store, or a file beside it, cannot be opened", False),
+    ("SQLITE_PERM", "the system refuses access to the store", False),
+    ("SQLITE_AUTH", "the system refuses access to the store", False),
+    ("SQLITE_IOERR", "the disk failed while the store was used", True),
+    ("SQLITE_NOMEM", "there is not enough memory for this", True),
+    ("SQLITE_INTERRUPT", "the question was given up", True),
+    ("SQLITE_CONSTRAINT", "the store refused the change: a rule of its schema would be broken", False),
+    ("SQLITE_TOOBIG", "a value is too large for the store", False),
+    ("SQLITE_ERROR", "the store's tables are not what this version expects", False),
+)
+"""By the name of the result code, the more exact name first; then the sentence, and whether a retry may help."""
+
+_SQLSTATE: Final = (
+    ("28", "the database server refused the login", False),
+    ("3D", "the database server has no such database", False),
+    ("42501", "this login may not do that in the database", False),
+    ("42", "the store's tables are not what this version expects", False),
+    ("53100", "the disk of the database server is full: nothing was stored", True),
+    ("53", "the database server has no room for this now", True),
+    ("55P03", "the rows are locked by somebody else", True),
+    ("40", "the database server took the change back because of another one", True),
+    ("57", "the database server is stopping or gave up the question", True),
+    ("08", "the connection to the database server was lost", True),
+    ("23", "the store refused the change: a rule of its schema would be broken", False),
+    ("25006", "the store may not be written", False),
+)
+
+_ERRNO: Final = {
+    errno.ENOSPC: ("the disk is full: nothing was stored", True),
+    errno.EDQUOT: ("the disk quota is used up: nothing was stored", True),
+    errno.EACCES: ("the system refuses access to the store", False),
+    errno.EPERM: ("the system refuses access to the store", False),
+    errno.EROFS: ("the file system of the store is read-only", False),
+    errno.EMFILE: ("too many files are open", True),
+    errno.EIO: ("the disk failed while the store was used", True),
+    errno.ECONNREFUSED: ("the database server does not answer", True),
+    errno.ETIMEDOUT: ("the database server does not answer", True),
+}
+
+
+def describe(error: BaseException) -> tuple[str, bool]:
+    """The sentence for a driver's, SQLAlchemy's or the system's error, and whether a retry may help."""
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        if error.connection_invalidated and not isinstance(error.orig, sqlite3.Error):
+            return "the connection to the database server was lost", True
+        return describe(error.orig)
+    if isinstance(error, sqlite3.Error):
+        return _by_prefix(_SQLITE, getattr(error, "sqlite_errorname", None) or _name_by_text(error))
+    if isinstance(error, PoolTimeout):
+        return "too many questions to the store at once", True
+    if isinstance(error, NoSuchModuleError):
+        return "this kind of database is not supported: only SQLite and PostgreSQL are", False
+    if isinstance(error, OSError):
+        return _ERRNO.get(error.errno or 0, ("the store cannot be reached", True))
+    if state := getattr(error, "sqlstate", None):
+        return _by_prefix(_SQLSTATE, str(state))
+    return "the store failed in a way that this version does not know", False
+
+
+def translate(error: BaseException) -> StateUnavailable:
+    """The closed error for a failure of the store."""
+    reason, retryable = describe(error)
+    return StateUnavailable(reason, retryable=retryable)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn failures of the database into :class:`StateUnavailable`; errors of our own pass."""
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        raise translate(error) from error
+
+
+def is_unique_violation(error: IntegrityError, column: str) -> bool:
+    """Whether an INSERT or UPDATE failed because a value of ``table.column`` is taken."""
+    text = str(error.orig)
+    return column in text or column.replace(".", "_") in text
+
+
+def _by_prefix(table: tuple[tuple[str, str, bool], ...], code: str) -> tuple[str, bool]:
+    for prefix, sentence, retryable in table:
+        if code.startswith(prefix):
+            return sentence, retryable
+    return "the store failed in a way that this version does not know", False
+
+
+def _name_by_text(error: sqlite3.Error) -> str:
+    """The few errors that the driver raises itself, without a result code."""
+    text = str(error).lower()
+    if "closed" in text or "no active connection" in text:
+        return "SQLITE_INTERRUPT"
+    return "SQLITE_ERROR"
