@@ -13,7 +13,8 @@ KINDS: Final = (*FILE_KINDS, "workflow")
 class FileDefinition:
     """One definition file. ``content`` is ``None`` when it was not read or cannot be; ``error`` then says why.
 
-    ``relative_path`` is relative to its root; ``modified_at`` is in epoch seconds; ``sha256`` is of the file's bytes.
+    ``relative_path`` is relative to its root; ``modified_at`` is in epoch seconds; ``sha256`` is of the file's bytes and
+    ``None`` when they were not all read. ``notes`` are remarks that keep nobody from using it: a link out of the root, say.
     """
 
     kind: str
@@ -25,6 +26,7 @@ class FileDefinition:
     sha256: str | None = None
     description: str | None = None
     error: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

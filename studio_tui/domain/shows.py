@@ -11,6 +11,9 @@ class PlayRecord:
     """One play as one source knows it. Times are epoch seconds; ``None`` is not known to that source.
 
     On disk ``status`` is ``None`` when the play's directory or its ``_meta.json`` cannot be read; ``error`` then says why.
+    ``None`` without ``error`` means that the disk says nothing: there is no ``_meta.json`` yet, or it names no status. The
+    store's word then stands, and a play that only the disk knows is pending (lionagi 0.36). ``error`` beside a ``status``
+    speaks of something else that cannot be read: the verdict.
     """
 
     name: str
