@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from croniter import croniter
-from croniter.croniter import CroniterBadDateError
+if TYPE_CHECKING:
+    from croniter import croniter
 
 MAX_LENGTH: Final = 200
 """Characters of the longest expression accepted."""
@@ -91,6 +91,17 @@ class CronExpression:
         """Whether both day fields are restricted, so that a day matches by either."""
         return self.values[DAY] is not None and self.values[WEEKDAY] is not None
 
+    @property
+    def any_day(self) -> bool:
+        """Whether every day of a month that matches does."""
+        by_month, by_week = self.covers(DAY), self.covers(WEEKDAY) and not self.nth
+        return (by_month or by_week) if self.either_day and not self.nth else by_month and by_week
+
+    def matching(self, index: int) -> tuple[int, ...]:
+        """The values that a field matches, in order."""
+        values = self.values[index] if index < len(self.values) else None
+        return tuple(range(FIELDS[index].low, FIELDS[index].high + 1)) if values is None else tuple(sorted(values))
+
     def covers(self, index: int) -> bool:
         """Whether a field leaves nothing out."""
         values = self.values[index] if index < len(self.values) else None
@@ -99,9 +110,15 @@ class CronExpression:
     def next_wall(self, after: int) -> int | None:
         """The first matching wall time after ``after`` (whole seconds), or ``None`` when none is left."""
         try:
-            return int(croniter(self.text, float(after), max_years_between_matches=_SEARCH_YEARS).get_next(float))
-        except (CroniterBadDateError, OverflowError, ValueError):
+            return int(_read(self.text, after).get_next(float))
+        except (OverflowError, ValueError):  # croniter's "no such date" is a ValueError
             return None
+
+
+def _read(text: str, after: int = 0) -> croniter:
+    from croniter import croniter  # imported at the first cron expression: it costs what half a one-shot command takes
+
+    return croniter(text, float(after), max_years_between_matches=_SEARCH_YEARS)
 
 
 @lru_cache(maxsize=1024)
@@ -111,7 +128,7 @@ def parse_cron(text: str) -> CronExpression:
     tokens = tuple(normalized.split(" "))
     _check_tokens(tokens)
     try:
-        read = croniter(normalized, 0.0)
+        read = _read(normalized)
     except Exception as error:  # croniter raises KeyError, TypeError and others on odd text
         raise _explained(tokens, error) from None
     expression = CronExpression(
@@ -166,7 +183,7 @@ def _explained(tokens: tuple[str, ...], error: Exception) -> CronError:
         alone = ["*"] * max(5, index + 1)
         alone[index] = token
         try:
-            croniter(" ".join(alone), 0.0)
+            _read(" ".join(alone))
         except Exception:
             return CronError(f"{_field_fault(index, token)}; allowed: {FIELDS[index].allowed}")
     return CronError(f"these fields do not go together: {error}")

@@ -11,6 +11,7 @@ from studio_tui.domain.reasons import reason_words as reason_words
 from studio_tui.domain.runs import RunRecord, effective_status
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
 from studio_tui.domain.statuses import EXECUTED, StateWord
+from studio_tui.domain.triggers import poll_interval_of
 
 IDLE_AFTER: Final = 3_600.0
 """Seconds without a sign of life after which a running run is idle."""
@@ -218,7 +219,7 @@ def _is_overdue(schedule: ScheduleRecord, evidence: float | None, now: float, de
 def cadence_seconds(schedule: ScheduleRecord, after: float, default: Zone) -> float | None:
     """Seconds between two fires around ``after``; ``None`` when there are not two, or the trigger is broken."""
     if schedule.trigger_type == "github_poll":
-        return schedule.poll_interval_sec or schedule.interval_sec or 300.0
+        return poll_interval_of(schedule)
     try:
         first = next_fire(schedule, after, default)
         second = None if first is None else next_fire(schedule, first, default)

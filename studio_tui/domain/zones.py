@@ -5,11 +5,13 @@ Instants and wall times are whole seconds; a wall time is counted as if the cloc
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+_DAY = 86_400
 _EPOCH = datetime(1970, 1, 1)  # wall times have no zone
 
 
@@ -61,8 +63,14 @@ class WallClock:
         jump = self._change(wall - after, wall - before)
         return Occurrence(jump, skipped_to=jump + after)
 
-    def repeat_ending_first_pass(self, wall: int) -> tuple[int, int] | None:
-        """Where the repeated stretch around ``wall`` begins and ends, in wall time; ``None`` when ``wall`` comes once."""
+    def changes(self, start: int, end: int) -> Iterator[int]:
+        """The instants between ``start`` and ``end`` at which the clock is moved; two within one day count as one."""
+        for day in range(start, end, _DAY):
+            if self.offset(day) != self.offset(day + _DAY):
+                yield self._change(day, day + _DAY)
+
+    def repeated_stretch(self, wall: int) -> tuple[int, int] | None:
+        """Where the stretch that the clock shows twice begins and ends around ``wall``; ``None`` when ``wall`` comes once."""
         found = self.occurrence(wall)
         if found.second is None:
             return None

@@ -42,45 +42,13 @@ _COMMAND: Final = re.compile(r"[A-Za-z0-9_.-]+\Z")
 _ARGUMENT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 RESERVED_FLOW_OPTIONS: Final = frozenset(
-    [
-        "agent",
-        "allow-degraded-context",
-        "background",
-        "bare",
-        "bypass",
-        "cwd",
-        "dry-run",
-        "effort",
-        "fast",
-        "file",
-        "help",
-        "invocation",
-        "max-agents",
-        "max-concurrent",
-        "max-ops",
-        "mcp-config",
-        "no-mcp-config",
-        "notify",
-        "output",
-        "pack",
-        "playbook",
-        "project",
-        "reactive",
-        "resume",
-        "resume-on-timeout",
-        "retry-failed",
-        "save",
-        "show-graph",
-        "team-attach",
-        "team-max-rounds",
-        "team-mode",
-        "theme",
-        "timeout",
-        "verbose",
-        "with-synthesis",
-        "workers",
-        "yolo",
-    ]
+    {
+        *("agent", "allow-degraded-context", "background", "bare", "bypass", "cwd", "dry-run", "effort", "fast", "file"),
+        *("help", "invocation", "max-agents", "max-concurrent", "max-ops", "mcp-config", "no-mcp-config", "notify"),
+        *("output", "pack", "playbook", "project", "reactive", "resume", "resume-on-timeout", "retry-failed", "save"),
+        *("show-graph", "team-attach", "team-max-rounds", "team-mode", "theme", "timeout", "verbose", "with-synthesis"),
+        *("workers", "yolo"),
+    }
 )
 """Options of ``li o flow``: a playbook argument of such a name would become that option."""
 
@@ -179,7 +147,7 @@ def playbook_args_fault(values: Mapping[str, object]) -> str | None:
             return f"playbook argument {name!r} has the name of an option of `li o flow` and would set that instead"
         if not isinstance(value, str | int | float | bool):
             return f"playbook argument {name!r} must be a text, a number or true/false"
-        if str(value).startswith("-"):
+        if isinstance(value, str) and value.startswith("-"):
             return f"playbook argument {name!r} has a value that begins with '-' and would be taken for an option"
         if fault := argument_fault(f"playbook argument {name!r}", str(value)):
             return fault
