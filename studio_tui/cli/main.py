@@ -1,0 +1,74 @@
+"""The root command: global flags, the verbs, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from studio_tui import __version__
+from studio_tui.application.errors import StudioApplicationError
+from studio_tui.cli.lazy import LazyGroup
+from studio_tui.cli.trouble import crashed, refused, report
+
+VERBS: Final[Mapping[str, tuple[str, str]]] = {
+    "demo": ("studio_tui.cli.demo:demo", "Open the console on a throw-away home with sample data."),
+    "init": ("studio_tui.cli.init:init", "Make a store in a home that has none."),
+    "runs": ("studio_tui.cli.runs:runs", "List and read runs."),
+    "schedules": ("studio_tui.cli.schedules:schedules", "List, make, switch and fire schedules."),
+    "shows": ("studio_tui.cli.shows:shows", "List and read shows and their plays."),
+    "definitions": ("studio_tui.cli.definitions:definitions", "List and read agents, playbooks, skills and workflows."),
+    "scheduler": ("studio_tui.cli.scheduler:scheduler", "Host the scheduler without a screen; say who hosts it."),
+    "doctor": ("studio_tui.cli.doctor:doctor", "Check what the program depends on."),
+}
+
+_SIGNALLED: Final = 128
+_EXIT_HELP: Final = """\b
+Exit codes: 0 done, 1 anything else, 2 wrong input, 3 not found, 4 conflict,
+5 store unavailable, 6 reconciliation required, 7 not permitted."""
+
+
+@click.group(cls=LazyGroup, verbs=VERBS, invoke_without_command=True, epilog=_EXIT_HELP)
+@click.version_option(__version__, prog_name="studio-tui")
+@click.option("--home", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="The lionagi home to work on.")
+@click.option("--db", metavar="URL", help="The store to work on: an address or a path.")
+@click.option("--read-only", is_flag=True, default=None, help="Change nothing and host nothing.")
+@click.option("--scheduler/--no-scheduler", default=None, help="Host the scheduler for this start, or do not.")
+@click.option("--theme", metavar="NAME", help="dark, light, contrast, ansi or mono.")
+@click.option("--ascii", is_flag=True, default=None, help="Draw with ASCII characters only.")
+@click.pass_context
+def studio_tui(context: click.Context, **flags: Any) -> None:
+    """A console for lionagi's runs, shows, schedules and definitions, with the scheduler inside.
+
+    Without a command it opens the console on $LIONAGI_HOME (or ~/.lionagi).
+    """
+    context.obj = {name: value for name, value in flags.items() if value is not None}
+    if context.invoked_subcommand is None:
+        from studio_tui.cli.console import open_console
+
+        context.exit(open_console(context.obj))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; the exit code. Errors are one line on standard error, or one JSON document with ``--json``."""
+    as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
+    try:
+        code = studio_tui.main(list(arguments), prog_name="studio-tui", standalone_mode=False)
+        sys.stdout.flush()
+    except click.UsageError as error:
+        return refused(error, as_json=as_json)
+    except StudioApplicationError as error:
+        return report(error, as_json=as_json)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. The interpreter must not try to flush the rest of it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _SIGNALLED + 13
+    except (KeyboardInterrupt, click.Abort):
+        return _SIGNALLED + 2
+    except Exception as error:
+        return crashed(error, as_json=as_json)
+    return code if isinstance(code, int) else 0

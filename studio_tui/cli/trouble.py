@@ -1,0 +1,73 @@
+"""How the command line says that something went wrong: one line, or one JSON document, on standard error."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+import click
+
+from studio_tui.application.errors import (
+    Conflict,
+    NotFound,
+    ReconciliationRequired,
+    StateUnavailable,
+    StudioApplicationError,
+    ValidationFailure,
+)
+from studio_tui.application.text import clean
+
+_LOG = logging.getLogger(__name__)
+_UNEXPECTED = 1
+
+
+def report(error: StudioApplicationError, *, as_json: bool) -> int:
+    """Print one of the closed errors; its exit code."""
+    _print(error.code, str(error), _details(error), as_json=as_json)
+    return error.exit_code
+
+
+def refused(error: click.UsageError, *, as_json: bool) -> int:
+    """Print what is wrong with the command line, and where its help is."""
+    path = error.ctx.command_path if error.ctx else "studio-tui"
+    message = error.format_message().rstrip(".")
+    _print("validation", message if as_json else f"{message} (see {path} --help)", {}, as_json=as_json)
+    return ValidationFailure.exit_code
+
+
+def crashed(error: Exception, *, as_json: bool) -> int:
+    """Print that something unforeseen happened; the log has the rest."""
+    _LOG.error("unexpected fault", exc_info=error)
+    _print("error", f"an unexpected fault ({type(error).__name__}); the log tells more", {}, as_json=as_json)
+    return _UNEXPECTED
+
+
+def warn(sentence: str) -> None:
+    """Print something that should be known and stops nothing."""
+    print(f"studio-tui: {clean(sentence)}", file=sys.stderr)
+
+
+def _print(code: str, message: str, details: dict[str, object], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"error": {"code": code, "message": message, **details}}), file=sys.stderr)
+    else:
+        warn(message)
+
+
+def _details(error: StudioApplicationError) -> dict[str, object]:
+    """The structured part of an error, for whoever reads the document by program."""
+    match error:
+        case ValidationFailure():
+            fields = [{"path": list(e.path), "code": e.code, "message": e.message} for e in error.field_errors]
+            return {"field_errors": fields}
+        case NotFound():
+            return {"resource": error.resource, "identifier": error.identifier}
+        case Conflict():
+            return {"resource": error.resource, "expected": error.expected, "actual": error.actual}
+        case StateUnavailable():
+            return {"retryable": error.retryable}
+        case ReconciliationRequired():
+            return {"reconciliation_id": error.reconciliation_id}
+        case _:
+            return {}
