@@ -15,11 +15,13 @@ MARK: Final = "�"
 """Stands for a character that must not reach a terminal and has no picture of its own."""
 
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# Letters that draw nothing: Hangul fillers, the combining grapheme joiner, Khmer inherent vowels, Mongolian selectors, a blank
-# Braille cell would draw a space and may stay. Variation selectors are width hints that terminals disagree about.
+# Letters that draw nothing: Hangul fillers, the combining grapheme joiner, Khmer inherent vowels, Mongolian selectors.
+# Variation selectors are width hints that terminals disagree about, and are dropped.
 _BLANK_LETTERS: Final = frozenset({0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x3164, 0xFFA0})
 _JOINERS: Final = frozenset({0x200C, 0x200D})
 _SELECTORS: Final = frozenset({*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)})
+_TONES: Final = re.compile("(?<=[\u2600-\u27bf\U0001f300-\U0001faff])[\U0001f3fb-\U0001f3ff]")
+"""Skin tones after an emoji: terminals draw them in 0 or 2 cells, so that a row with one would not stay straight."""
 _MAX_MARKS: Final = 4
 """Combining marks kept on one letter; Vietnamese and pointed Hebrew need up to three."""
 
@@ -73,6 +75,7 @@ def _tame(text: str) -> str:
         return text
     if "\u200d" in text or "\u200c" in text:
         text = _JOINER.sub(_joined, text)
+    text = _TONES.sub("", text)
     return _fewer_marks(text)
 
 

@@ -1,0 +1,1 @@
+"""The full-screen console: screens and widgets over the application's operations, and nothing below them."""

@@ -1,0 +1,220 @@
+"""The console: paints a frame at once, then opens the studio behind it and enters the first screen.
+
+Nothing here, nor anything that this module imports, loads pydantic, SQLAlchemy, the models or a screen of data (a test holds it
+to that): ``open_studio`` imports and opens all of that after the first frame, and the screens are imported when first entered.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+
+from textual.app import App
+from textual.screen import Screen
+
+from studio_tui.application.errors import StudioApplicationError
+from studio_tui.tui import failures
+from studio_tui.tui.feeds import Feeds
+from studio_tui.tui.keys import bind
+from studio_tui.tui.places import PLACES, Place
+from studio_tui.tui.safe_text import line
+from studio_tui.tui.screens.base import OpeningScreen, StudioScreen
+from studio_tui.tui.themes import DEFAULT_THEME, PALETTES, themes
+from studio_tui.tui.widgets.chrome import Facts, HeaderBar
+from studio_tui.tui.widgets.notice import READING
+
+if TYPE_CHECKING:
+    from studio_tui.application.studio import Studio
+
+T = TypeVar("T")
+Severity = Literal["information", "warning", "error"]
+_TWICE: Final = 2.0
+"""Seconds within which a second ctrl+c quits."""
+log = logging.getLogger(__name__)
+
+
+class StudioApp(App[int]):
+    """The shell: screens as modes, one change feed, the facts of the header, toasts, and one way out.
+
+    ``open_studio`` gives the operations; what it raises is shown with a way to try again. ``close_studio`` ends what was opened
+    and gives the lines that say what became of it: ``terminal.run_console`` calls it once the terminal has been given back.
+    """
+
+    TITLE = "studio-tui"
+    CSS_PATH = "styles/base.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS = [
+        *(bind(f"go.{place.name}", f"go('{place.name}')", show=False) for place in PLACES),
+        bind("palette", "command_palette", show=False),
+        bind("help", "help"),
+        bind("repaint", "repaint", show=False),
+        bind("up", "up", show=False),
+        bind("quit", "interrupt", show=False),
+    ]
+
+    def __init__(
+        self,
+        open_studio: Callable[[], Awaitable[Studio]],
+        close_studio: Callable[[], Awaitable[Sequence[str]]] | None = None,
+        *,
+        home_label: str = "home",
+        ascii: bool = False,  # noqa: A002
+        theme: str = DEFAULT_THEME,
+        initial: str = "runs",
+        places: Sequence[Place] = PLACES,
+    ) -> None:
+        super().__init__()
+        self.home_label, self.ascii, self.initial, self.places = line(home_label), ascii, initial, tuple(places)
+        self.place = initial
+        self.facts = Facts()
+        self._open_studio = open_studio
+        self.close_studio = close_studio
+        self._studio: Studio | None = None
+        self._feeds = Feeds(self)
+        self._interrupted_at = -_TWICE
+        for entry in themes():
+            self.register_theme(entry)
+        self.theme = theme if theme in PALETTES else DEFAULT_THEME
+        for place in self.places:
+            self.add_mode(place.name, place.load)
+
+    # --- opening ------------------------------------------------------------------------------------------------------
+
+    @property
+    def studio(self) -> Studio:
+        """The application's operations; only there once they are open."""
+        if self._studio is None:
+            raise RuntimeError("the studio is not open yet")
+        return self._studio
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the operations are there."""
+        return self._studio is not None
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The first frame."""
+        return OpeningScreen()
+
+    def on_ready(self) -> None:
+        """The first frame is on the terminal: open what is behind it."""
+        self.action_open_again()
+
+    def action_open_again(self) -> None:
+        """Open the studio, or try again."""
+        if not self.is_open:
+            self.run_worker(self._open(), group="open", exclusive=True, exit_on_error=False)
+
+    async def _open(self) -> None:
+        opening = self.screen
+        if isinstance(opening, OpeningScreen):
+            opening.say(READING)
+        try:
+            self._studio = await self._open_studio()
+            self._feeds.start()
+            await self.switch_mode(self.place)
+        except Exception as error:
+            if not isinstance(opening, OpeningScreen):
+                raise
+            opening.say(failures.opening_notice(error))
+
+    def now(self) -> float:
+        """Epoch seconds by the application's clock."""
+        return self._studio.clock.now() if self._studio else time.time()
+
+    # --- where we are -------------------------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """How many screens lie on each other here."""
+        return len(self.screen_stack)
+
+    @property
+    def top_screen(self) -> StudioScreen | None:
+        """The screen of data that is seen, be it below a dialog."""
+        return next((one for one in reversed(self.screen_stack) if isinstance(one, StudioScreen)), None)
+
+    def action_go(self, name: str) -> None:
+        """Go to one of the places."""
+        if not self.is_open or name == self.place:
+            return
+        self.place = name
+        self.switch_mode(name)
+
+    def action_up(self) -> None:
+        """Up one level; at the top, ask whether to quit."""
+        if self.depth > 1:
+            cast("Screen[Any]", self.screen).dismiss()
+        else:
+            self.ask_to_quit()
+
+    def ask_to_quit(self) -> None:
+        """Quit, after a question where something would stop."""
+        self.leave()
+
+    def action_interrupt(self) -> None:
+        """The first time a hint, the second within two seconds the way out."""
+        now = time.monotonic()
+        if now - self._interrupted_at <= _TWICE:
+            self.leave()
+        else:
+            self._interrupted_at = now
+            self.toast("ctrl+c again within two seconds quits")
+
+    def leave(self, code: int = 0) -> None:
+        """The one way out: the feeds end, the terminal is restored, and the caller of ``run_async`` closes the rest."""
+        self._feeds.stop()
+        self.exit(code, return_code=code)
+
+    def action_repaint(self) -> None:
+        """Draw everything again."""
+        self.refresh(layout=True)
+        self.screen.refresh(layout=True)
+
+    def action_help(self) -> None:
+        """The keys of this screen."""
+
+    # --- what all screens share ---------------------------------------------------------------------------------------
+
+    def toast(self, text: str, *, severity: str = "information") -> None:
+        """A short note that goes away. The text may hold data: it is cleaned and never markup."""
+        self.notify(line(text), severity=cast("Severity", severity), markup=False)
+
+    def fault(self, error: Exception) -> None:
+        """An unexpected exception: logged with an id, shown, and survived."""
+        self.toast(failures.explain(error).sentence, severity="error")
+
+    def act(self, operation: Callable[[], Awaitable[T]], done: Callable[[T], None]) -> None:
+        """Run an operation that changes something; never cancelled by leaving a screen."""
+
+        async def run() -> None:
+            try:
+                done(await operation())
+            except StudioApplicationError as error:
+                said = failures.explain(error)
+                self.toast(said.sentence, severity=said.severity)
+            except Exception as error:
+                self.fault(error)
+
+        self.run_worker(run(), group="act", exit_on_error=False)
+
+    def show_facts(self, facts: Facts) -> None:
+        """New figures for the header."""
+        if facts != self.facts:
+            self.facts = facts
+            self.update_header()
+
+    def update_header(self) -> None:
+        """Repaint the header where its text changed."""
+        for header in self.screen.query(HeaderBar):
+            header.update()
+
+    def stale(self, screen: StudioScreen, panel: str, read_at: float | None) -> None:
+        """A panel could not be read; what it shows is from then."""
+        self._feeds.stale(panel, read_at)
+
+    def fresh(self, screen: StudioScreen, panel: str) -> None:
+        """A panel was read."""
+        self._feeds.fresh(panel)

@@ -1,0 +1,149 @@
+"""What keeps the screens true: the change feed, the clock, and the figures of the header.
+
+One subscription and one timer for the whole app. While nothing changes nothing is asked and nothing is written, but for the
+minute of the clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from studio_tui.application.errors import StudioApplicationError
+from studio_tui.tui import format as fmt
+from studio_tui.tui.statuses import Span
+
+if TYPE_CHECKING:
+    from studio_tui.application.models.host import HostStatus
+    from studio_tui.tui.app import StudioApp
+
+log = logging.getLogger(__name__)
+_TICK: Final = 1.0
+_OLD_PASS: Final = 60.0
+_RESTARTS: Final = (1.0, 5.0, 15.0, 60.0)
+
+
+class Feeds:
+    """Follows changes and time for an app, and tells the screen on top."""
+
+    def __init__(self, app: StudioApp) -> None:
+        self._app = app
+        self._task: asyncio.Task[None] | None = None
+        self._counting = False
+        self._stale: dict[str, float | None] = {}
+        self._minute = ""
+
+    def start(self) -> None:
+        """Follow from now on."""
+        self._task = asyncio.create_task(self._follow(), name="change feed of the screens")
+        self._app.set_interval(_TICK, self.tick, name="clock")
+        self.tick()
+        self._count()
+
+    def stop(self) -> None:
+        """Follow no longer."""
+        if self._task:
+            self._task.cancel()
+
+    async def _follow(self) -> None:
+        attempt = 0
+        while True:
+            try:
+                async for topics in self._app.studio.changes.subscribe():
+                    attempt = 0
+                    self._changed(topics)
+                return
+            except Exception as error:
+                self._app.fault(error)
+            await asyncio.sleep(_RESTARTS[min(attempt, len(_RESTARTS) - 1)])
+            attempt += 1
+
+    def _changed(self, topics: frozenset[str]) -> None:
+        if "store" in topics:
+            self._count()
+        screen = self._app.top_screen
+        if screen is not None:
+            screen.changed(topics)
+
+    def _count(self) -> None:
+        """Ask for the figures of the header, one question at a time."""
+        if not self._counting:
+            self._counting = True
+            self._app.run_worker(self._ask_overview(), group="header", exit_on_error=False)
+
+    async def _ask_overview(self) -> None:
+        app = self._app
+        try:
+            overview = await app.studio.overview.overview()
+            app.show_facts(replace(app.facts, attention=overview.attention_total, running=overview.running))
+        except StudioApplicationError as error:
+            log.info("no figures for the header: %s", error)
+        except Exception as error:
+            app.fault(error)
+        finally:
+            self._counting = False
+
+    def tick(self) -> None:
+        """Once a second: states that are in memory, and the clock. What did not change is not drawn."""
+        app = self._app
+        now = app.now()
+        minute = fmt.clock(now)
+        store = app.studio.store.status()
+        app.show_facts(
+            replace(
+                app.facts,
+                host=host_cell(app.studio.host.status(), app.ascii),
+                clock=minute,
+                read_only=store.mode == "read_only",
+                stale=self._stale_words(now),
+            )
+        )
+        if minute != self._minute:
+            self._minute = minute
+            if app.top_screen is not None:
+                app.top_screen.minute()
+
+    def stale(self, panel: str, read_at: float | None) -> None:
+        """A panel shows what was read then."""
+        self._stale[panel] = read_at
+
+    def fresh(self, panel: str) -> None:
+        """A panel was read."""
+        self._stale.pop(panel, None)
+
+    def _stale_words(self, now: float) -> str | None:
+        if not self._stale:
+            return None
+        oldest = min((at for at in self._stale.values() if at is not None), default=None)
+        if oldest is None:
+            return "no data"
+        old = now - oldest
+        return "data old" if old < 60 else f"data {fmt.one_unit(old)} old"
+
+
+def host_cell(status: HostStatus, ascii_only: bool = False) -> Span:
+    """The scheduler in one cell. Ages are coarse, so that the line changes only when something is wrong."""
+    dot, ring = ("*", "o") if ascii_only else ("●", "○")
+    age = status.pass_age
+    match status.state:
+        case "hosting":
+            old = age is not None and age > _OLD_PASS
+            return (f"{dot} host {fmt.one_unit(age)}", "warn") if old and age else (f"{dot} host", "ok")
+        case "standby":
+            return f"{ring} standby on {status.holder}" if status.holder else f"{ring} standby", "soft"
+        case "undecided":
+            return f"{ring} host asks", "bold warn"
+        case "held":
+            return f"{ring} host held", "bold warn"
+        case "stalled":
+            return f"HOST STALLED {_coarse(age)}".rstrip(), "bold fail"
+        case _:
+            return f"{ring} host off", "mute"
+
+
+def _coarse(age: float | None) -> str:
+    if age is None:
+        return ""
+    return f"{int(age) // 5 * 5}s" if age < 120 else fmt.one_unit(age)

@@ -1,0 +1,1 @@
+"""In-memory twins of what the code under test talks to."""
