@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from studio_tui.application.models.common import StatusChange
 from studio_tui.application.models.runs import BranchSummary, RunSummary
@@ -35,7 +35,7 @@ class ReadableRun:
 def readable(run: RunRecord) -> ReadableRun:
     """The run with impossible times unknown, and its problems named."""
     times = Times()
-    clean = {name: times.read(name, getattr(run, name)) for name in _TIMES}
+    clean: dict[str, Any] = {name: times.read(name, getattr(run, name)) for name in _TIMES}
     defects = tuple(f"{column} cannot be read" for column in run.defects)
     return ReadableRun(replace(run, **clean) if times.problems else run, (*defects, *times.problems))
 
