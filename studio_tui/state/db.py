@@ -93,12 +93,18 @@ class StateDB:
         await self.attach(writable=self.refusal is None, stamp=found.stamp)
 
     async def attach(self, *, writable: bool, stamp: bool = False) -> None:
-        """Open the connections without judging the store again (the caller has looked)."""
+        """Open the connections, in place of open ones, without judging the store again (the caller has looked)."""
         with translated():
-            self._connections = await Connections.open(self.url, writable=writable, busy_timeout_ms=self._busy_timeout_ms)
+            fresh = await Connections.open(self.url, writable=writable, busy_timeout_ms=self._busy_timeout_ms)
+        await self._replace(fresh)
         self.missing = False
         if stamp and writable:
             await self.write(stamp_native)
+
+    async def detach(self, *, missing: bool) -> None:
+        """Close the connections of a store that is gone or cannot be read any more."""
+        self.missing = missing
+        await self._replace(None)
 
     async def create(self) -> None:
         """Make the folders and a complete native store, in one transaction, where there is none, and open it.
@@ -119,9 +125,14 @@ class StateDB:
         """Wait for the writes under way and for open reads, then close every connection. Does nothing when closed."""
         while self._writes:
             await asyncio.wait(set(self._writes))
-        connections, self._connections = self._connections, None
-        if connections is not None:
-            await connections.close()
+        await self._replace(None)
+
+    async def _replace(self, fresh: Connections | None) -> None:
+        """Put other connections in the place of the present ones, between two writes, and let those go."""
+        async with self._write_lock:
+            old, self._connections = self._connections, fresh
+        if old is not None:
+            await old.close()
 
     # --- reads --------------------------------------------------------------------------------------------------------
 

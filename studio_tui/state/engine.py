@@ -94,9 +94,23 @@ def guarded_uri(path: Path) -> str:
     """A URI that reads the file and leaves no ``-wal`` or ``-shm`` behind.
 
     A read-only connection to a WAL store makes both files when they are missing and cannot remove them again (measured with
-    SQLite 3.40). While there is no ``-wal``, nobody has the store open, and ``immutable`` reads it without touching anything.
+    SQLite 3.40). While there is no log, nobody has the store open, and ``immutable`` reads it without touching anything.
     """
-    return readonly_uri(path) + ("" if Path(f"{path}-wal").exists() else "&immutable=1")
+    return readonly_uri(path) + ("" if has_log(path) else "&immutable=1")
+
+
+def has_log(path: Path) -> bool:
+    """Whether a log or a rollback journal beside the file may hold what the file does not."""
+    wal_size, journal_size = (_size(Path(f"{path}{suffix}")) for suffix in ("-wal", "-journal"))
+    return wal_size > 0 or journal_size > 0 or (wal_size == 0 and Path(f"{path}-shm").exists())
+
+
+def _size(path: Path) -> int:
+    """The size of a file, -1 when there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
 
 
 def ssl_argument(sslmode: str | None) -> ssl.SSLContext | bool | None:

@@ -1,6 +1,6 @@
-"""What an SQLite file is, found out by looking only: ours to write, or not, and why not (facts of lionagi 0.36, open policy).
+"""What a store is, found out by looking only: ours to write, or not, and why not (open policy of lionagi 0.36).
 
-The look opens the file read-only, once, with the plain driver, and costs a few milliseconds. It leaves nothing beside a file
+The look opens a file read-only, once, with the plain driver, and costs a few milliseconds. It leaves nothing beside a file
 that nobody has open.
 """
 
@@ -10,13 +10,14 @@ import os
 import re
 import sqlite3
 import stat
-from contextlib import closing
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from studio_tui.state.engine import guarded_uri, readonly_uri
+from studio_tui.state.engine import guarded_uri, has_log, readonly_uri
 from studio_tui.state.errors import describe
 from studio_tui.state.schema import LINEAGE, SCHEMA_VERSION, metadata
 from studio_tui.state.schema.seeds import MIGRATION_MARKERS
@@ -56,6 +57,16 @@ class Look:
     version: str | None = None
     readable: bool = False
     stamp: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a database holds: tables with their CREATE statements (empty where unknown), columns, indexes, ``schema_meta``."""
+
+    tables: Mapping[str, str]
+    columns: frozenset[tuple[str, str]]
+    indexes: frozenset[str]
+    meta: Mapping[str, str] | None
 
 
 def look(path: Path) -> Look:
@@ -99,14 +110,18 @@ def _judge_inode(path: Path) -> Look | None:
 
 def _look_inside(path: Path) -> Look:
     """Read version, lineage and tables; a log that waits for its first reader is not touched for a store of somebody else."""
-    wal, shm = Path(f"{path}-wal"), Path(f"{path}-shm")
-    if wal.exists() and wal.stat().st_size and not shm.exists():
-        early = _read(readonly_uri(path) + "&immutable=1")
-        if early.verdict in ("foreign", "newer"):
-            return replace(
-                early, readable=False, reason=f"{early.reason} Its log holds changes that only its own program can bring in."
-            )
+    if _log_waits(path):
+        with suppress(sqlite3.Error):
+            early = _read(readonly_uri(path) + "&immutable=1")
+            if early.verdict in ("foreign", "newer"):
+                reason = f"{early.reason} Its log holds changes that only its own program can bring in."
+                return replace(early, readable=False, reason=reason)
     return _read(guarded_uri(path))
+
+
+def _log_waits(path: Path) -> bool:
+    """Whether the first connection would have to make the index of a log that was left behind."""
+    return has_log(path) and Path(f"{path}-wal").exists() and not Path(f"{path}-shm").exists()
 
 
 def _read(uri: str) -> Look:
@@ -117,23 +132,34 @@ def _read(uri: str) -> Look:
             for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
             if not str(name).startswith("sqlite_")
         }
-        meta = _read_meta(connection, tables)
-        judged = _judge_meta(tables, meta)
-        return _judge_parts(connection, tables, meta or {}, judged) if judged.verdict == "native" else judged
+        columns = connection.execute(
+            "SELECT m.name, p.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS p WHERE m.type = 'table'"
+        )
+        found = frozenset((str(table), str(column)) for table, column in columns)
+        indexes = frozenset(str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'"))
+        return judge(Contents(tables, found, indexes, _read_meta(connection, tables, found)))
 
 
-def _read_meta(connection: sqlite3.Connection, tables: dict[str, str]) -> dict[str, str] | None:
+def _read_meta(
+    connection: sqlite3.Connection, tables: Mapping[str, str], columns: frozenset[tuple[str, str]]
+) -> dict[str, str] | None:
     """``schema_meta`` as a mapping; empty when it has other columns; ``None`` when there is no such table."""
     if "schema_meta" not in tables:
         return None
-    columns = {row[1] for row in connection.execute("PRAGMA table_info(schema_meta)")}
-    if not {"key", "value"} <= columns:
+    if not {("schema_meta", "key"), ("schema_meta", "value")} <= columns:
         return {}
     return {str(key): str(value) for key, value in connection.execute("SELECT key, value FROM schema_meta")}
 
 
-def _judge_meta(tables: dict[str, str], meta: dict[str, str] | None) -> Look:
-    """Whose store it is, by lineage, version and table names, in the order of the peer."""
+def judge(contents: Contents) -> Look:
+    """Whose store it is and whether it is complete, in the order of the peer."""
+    judged = _judge_owner(contents)
+    return _judge_parts(contents, judged) if judged.verdict == "native" else judged
+
+
+def _judge_owner(contents: Contents) -> Look:
+    """Whose store it is, by lineage, version and table names."""
+    tables, meta = contents.tables, contents.meta
     strangers = sorted(set(tables) - set(metadata.tables) - _OPERATOR_TABLES)
     readable = "sessions" in tables
     if meta is None:
@@ -152,21 +178,26 @@ def _judge_meta(tables: dict[str, str], meta: dict[str, str] | None) -> Look:
             f"This store has version {number}, and this program knows versions up to {SCHEMA_VERSION}: it is shown read-only."
         )
         return Look("newer", reason, version, readable)
-    if lineage is None and "sessions" not in tables and strangers:
+    if lineage is None and not readable and strangers:
         return _unrecognized(f"it holds the table {strangers[0]} and no runs")
     stamp = lineage is None or version != SCHEMA_VERSION or "created_at" not in meta
     return Look("native", None, version, readable, stamp)
 
 
 def _unrecognized(why: str) -> Look:
-    return Look("unrecognized", f"This SQLite file is not a lionagi store: {why[:80]}.")
+    return Look("unrecognized", f"This is not a lionagi store: {why[:80]}.")
 
 
-def _judge_parts(connection: sqlite3.Connection, tables: dict[str, str], meta: dict[str, str], judged: Look) -> Look:
+def _judge_parts(contents: Contents, judged: Look) -> Look:
     """A native store that lacks a part of the 0.36.0 schema is an older one: never half-migrated, only shown."""
-    lacks = [f"the table {name}" for name in sorted(set(metadata.tables) - set(tables))]
-    lacks = lacks or _missing_columns(connection) + _missing_indexes(connection) + _outdated_checks(tables)
-    lacks = lacks or [f"the mark {marker}" for marker in MIGRATION_MARKERS if marker not in meta]
+    lacks = [f"the table {name}" for name in sorted(set(metadata.tables) - set(contents.tables))]
+    if not lacks:
+        lacks += [
+            f"the column {table}.{column}" for table, column in _expected_columns() if (table, column) not in contents.columns
+        ]
+        lacks += [f"the index {name}" for name in _expected_indexes() if name not in contents.indexes]
+        lacks += [lack for table, pattern, lack in _OUTDATED if _matches(pattern, contents.tables[table])]
+        lacks += [f"the mark {marker}" for marker in MIGRATION_MARKERS if marker not in (contents.meta or {})]
     if not lacks:
         return judged
     more = f" and {len(lacks) - 1} more" if len(lacks) > 1 else ""
@@ -174,21 +205,9 @@ def _judge_parts(connection: sqlite3.Connection, tables: dict[str, str], meta: d
     return replace(judged, verdict="older", reason=reason)
 
 
-def _missing_columns(connection: sqlite3.Connection) -> list[str]:
-    rows = connection.execute(
-        "SELECT m.name, p.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS p WHERE m.type = 'table'"
-    )
-    present = set(rows)
-    return [f"the column {table}.{column}" for table, column in _expected_columns() if (table, column) not in present]
-
-
-def _missing_indexes(connection: sqlite3.Connection) -> list[str]:
-    present = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
-    return [f"the index {name}" for name in _expected_indexes() if name not in present]
-
-
-def _outdated_checks(tables: dict[str, str]) -> list[str]:
-    return [lack for table, pattern, lack in _OUTDATED if re.search(pattern, tables[table], re.DOTALL)]
+def _matches(pattern: str, create_statement: str) -> bool:
+    """PostgreSQL keeps no CREATE text to look at: its checks are widened in place."""
+    return bool(create_statement) and re.search(pattern, create_statement, re.DOTALL) is not None
 
 
 @cache

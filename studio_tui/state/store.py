@@ -1,0 +1,118 @@
+"""The store as a whole: what it is, whether it may be written, and how it comes into being (open policy of lionagi 0.36)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, Literal
+
+from studio_tui.application.errors import Conflict, PermissionDenied, StateUnavailable, StudioApplicationError
+from studio_tui.application.ports import StoreCondition
+from studio_tui.state import native
+from studio_tui.state.db import StateDB
+from studio_tui.state.engine import BUSY_TIMEOUT_MS
+from studio_tui.state.schema import SCHEMA_VERSION
+from studio_tui.state.server import look_at_server
+from studio_tui.state.urls import MEMORY, normalize_state_db_url
+
+_ASKED_READ_ONLY: Final = "Read-only because you asked for it."
+
+
+class Store:
+    """Implements ``StorePort``. ``db`` is one object for the whole life of the process, whatever the store does meanwhile."""
+
+    def __init__(
+        self,
+        location: str | Path | None,
+        *,
+        home: Path,
+        read_only: bool = False,
+        busy_timeout_ms: int = BUSY_TIMEOUT_MS,
+    ) -> None:
+        self.db = StateDB(url=normalize_state_db_url(location, home=home), busy_timeout_ms=busy_timeout_ms)
+        self._asked_read_only = read_only
+        self._condition = StoreCondition("unavailable", self.db.label, "The store is not open yet.")
+        self._opening = asyncio.Lock()
+
+    @property
+    def path(self) -> Path | None:
+        """The file, or ``None`` for a store on a server."""
+        return self.db.path
+
+    def condition(self) -> StoreCondition:
+        """How the store stands now."""
+        return self._condition
+
+    async def open(self) -> None:
+        """Look at the store and open it as far as the policy allows. Never raises for what the store is: see the condition.
+
+        Nothing is made and nothing is written by looking. Opening an open store judges it again and replaces its connections,
+        for a file that was put in its place.
+        """
+        async with self._opening:
+            try:
+                await self._open()
+            except StudioApplicationError as error:
+                await self._settle("unavailable", str(error))
+
+    async def create(self) -> None:
+        """Make a new, complete store with its folders where none is, and open it.
+
+        Raises :class:`Conflict` when there is a store (also one that somebody else made just now), :class:`PermissionDenied`
+        when read-only was asked for, :class:`StateUnavailable` when the disk or the server refuses.
+        """
+        if self._asked_read_only:
+            raise PermissionDenied(_ASKED_READ_ONLY)
+        async with self._opening:
+            if self._condition.mode != "missing":
+                raise Conflict("store", expected=None, actual=None, message=f"There is something at {self.db.label} already.")
+            try:
+                await self.db.create()
+            finally:
+                await self._open()
+
+    async def close(self) -> None:
+        """Close the connections; writes under way end first."""
+        async with self._opening:
+            await self.db.close()
+
+    async def _open(self) -> None:
+        path = self.db.path
+        if path is None:
+            await self._open_server()
+            return
+        if path == Path(MEMORY):
+            raise StateUnavailable("A store in memory is not supported: name a file.", retryable=False)
+        found = await asyncio.to_thread(native.look, path)
+        if found.verdict == "native":
+            obstacle = await asyncio.to_thread(native.write_obstacle, path)
+            found = replace(found, reason=_ASKED_READ_ONLY if self._asked_read_only else obstacle)
+        await self._apply(found)
+
+    async def _open_server(self) -> None:
+        await self.db.attach(writable=True)
+        found = await look_at_server(self.db)
+        if found.verdict == "native" and self._asked_read_only:
+            found = replace(found, reason=_ASKED_READ_ONLY)
+        await self._apply(found)
+
+    async def _apply(self, found: native.Look) -> None:
+        """Open what may be opened: a native store without an obstacle to write, others to read."""
+        if found.verdict == "missing":
+            await self._settle("missing", None)
+        elif not found.readable:
+            await self._settle("unavailable", found.reason)
+        elif found.reason is None:
+            self.db.refusal = None
+            await self.db.attach(writable=True, stamp=found.stamp)
+            self._condition = StoreCondition("ready", self.db.label, None, SCHEMA_VERSION)
+        else:
+            self.db.refusal = found.reason
+            await self.db.attach(writable=False)
+            self._condition = StoreCondition("read_only", self.db.label, found.reason, found.version)
+
+    async def _settle(self, mode: Literal["missing", "unavailable"], reason: str | None) -> None:
+        """Nothing to read: close what was open."""
+        await self.db.detach(missing=mode == "missing")
+        self._condition = StoreCondition(mode, self.db.label, reason)
