@@ -8,6 +8,7 @@ from typing import Final
 from studio_tui.application.guard import guarded
 from studio_tui.application.liveness import living
 from studio_tui.application.models.host import AttentionCount, Overview
+from studio_tui.application.pauses import in_slices
 from studio_tui.application.ports import Clock, OverviewReadPort, ProcessPort, ScheduleReadPort, ShowFilesPort, ShowReadPort
 from studio_tui.application.schedule_views import STRIP, problems_of
 from studio_tui.application.show_views import paired, plays_of
@@ -51,7 +52,7 @@ class OverviewService:
         """What runs now and what needs a person, the most urgent kind first; kinds without anything are left out."""
         now = self._clock.now()
         running = await self._reads.count_running()
-        failing, broken = await self._schedule_troubles(now)
+        failing, broken = await self._schedule_troubles()
         counted = (
             ("lost", await self._lost_runs(now) if running else 0),
             ("gated", await self._gated_plays(now)),
@@ -74,11 +75,11 @@ class OverviewService:
         pairs = paired(await self._shows.list_shows(), await self._show_files.list_shows())
         return sum(play.needs_person for sides in pairs for play in plays_of(sides, now=now))
 
-    async def _schedule_troubles(self, now: float) -> tuple[int, int]:
+    async def _schedule_troubles(self) -> tuple[int, int]:
         """How many enabled schedules keep failing, and how many can never fire as they are stored."""
         enabled = await self._schedules.list_schedules(enabled=True, text=None, after=None, limit=_SCHEDULES)
-        broken = sum(bool(problems_of(schedule, now, self._zone)) for schedule in enabled)
-        return await self._failing(enabled), broken
+        troubles = await in_slices(enabled, lambda schedule: problems_of(schedule, self._zone))
+        return await self._failing(enabled), sum(map(bool, troubles))
 
     async def _failing(self, enabled: Sequence[ScheduleRecord]) -> int:
         if not enabled:

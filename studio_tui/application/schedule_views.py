@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from studio_tui.application.cadence_views import fires
@@ -11,7 +12,7 @@ from studio_tui.application.firing_views import outcome_words
 from studio_tui.application.launching import LaunchPreview
 from studio_tui.application.models.schedules import Fire, ScheduleDetail, ScheduleSummary
 from studio_tui.application.moments import Times
-from studio_tui.domain.cadence import CadenceError, describe, first_fire, upcoming, zone_of
+from studio_tui.domain.cadence import CadenceError, describe, next_fire, upcoming, zone_of
 from studio_tui.domain.gates import unsupported
 from studio_tui.domain.health import schedule_health, schedule_state
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
@@ -31,23 +32,32 @@ class Evidence:
     running: int = 0
 
 
-def trigger_problem(schedule: ScheduleRecord, now: float, default: Zone) -> CadenceError | None:
-    """What is wrong with a trigger, if anything: it is asked for its next fire."""
-    if schedule.trigger_type == "github_poll":
-        return None
+@lru_cache(maxsize=4_096)
+def _fault(
+    trigger_type: str, cron_expr: str | None, interval_sec: float | None, timezone: str | None, default: Zone
+) -> CadenceError | None:
+    """What is wrong with a trigger. It does not depend on the time, so each trigger is computed once, not at every look."""
+    trigger = ScheduleRecord(
+        "", "", True, trigger_type, "command", cron_expr=cron_expr, interval_sec=interval_sec, resolved_timezone=timezone
+    )
     try:
-        first_fire(schedule, now, default)
+        next_fire(trigger, 0.0, default)
     except CadenceError as error:
         return error
     return None
 
 
-def problems_of(schedule: ScheduleRecord, now: float, default: Zone) -> tuple[str, ...]:
+@lru_cache(maxsize=4_096)
+def _cron_words(cron_expr: str | None) -> str:
+    return describe(ScheduleRecord("", "", True, "cron", "command", cron_expr=cron_expr))
+
+
+def problems_of(schedule: ScheduleRecord, default: Zone) -> tuple[str, ...]:
     """Everything that makes a stored schedule broken, in words."""
-    found = [f"{column} cannot be read" for column in schedule.defects]
-    if not schedule.defects and (fault := trigger_problem(schedule, now, default)) is not None:
-        found.append(f"{fault.field}: {fault}")
-    return tuple(found)
+    if schedule.defects:
+        return tuple(f"{column} cannot be read" for column in schedule.defects)
+    fault = _fault(schedule.trigger_type, schedule.cron_expr, schedule.interval_sec, schedule.resolved_timezone, default)
+    return () if fault is None else (str(fault),)
 
 
 def summarize(schedule: ScheduleRecord, evidence: Evidence, *, now: float, default: Zone) -> ScheduleSummary:
@@ -59,8 +69,8 @@ def summary_fields(schedule: ScheduleRecord, evidence: Evidence, *, now: float, 
     """The fields of :class:`ScheduleSummary` for one schedule."""
     times = Times()
     clean: dict[str, Any] = {name: times.read(name, getattr(schedule, name)) for name in _TIMES}
-    stored, schedule = schedule, replace(schedule, **clean)
-    problems = (*times.problems, *problems_of(schedule, now, default))
+    stored, schedule = schedule, replace(schedule, **clean) if times.problems else schedule
+    problems = (*times.problems, *problems_of(schedule, default))
     health, failures = schedule_health(schedule, evidence.recent, now, default)
     zone = _zone(schedule, default)
     return {
@@ -68,7 +78,7 @@ def summary_fields(schedule: ScheduleRecord, evidence: Evidence, *, now: float, 
         "name": schedule.name,
         "state": schedule_state(schedule, problems[0] if problems else None),
         "enabled": schedule.enabled,
-        "trigger": describe(schedule),
+        "trigger": _cron_words(schedule.cron_expr) if schedule.trigger_type == "cron" else describe(schedule),
         "trigger_type": schedule.trigger_type,
         "action": action_words(schedule),
         "action_kind": schedule.action_kind,

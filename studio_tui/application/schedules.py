@@ -29,6 +29,7 @@ from studio_tui.application.models.schedules import (
     SetScheduleEnabled,
 )
 from studio_tui.application.paging import cut, encode_cursor, name_key, time_key
+from studio_tui.application.pauses import in_slices
 from studio_tui.application.ports import (
     ActProvenance,
     Clock,
@@ -96,9 +97,11 @@ class ScheduleService:
         shown, more = cut(found, query.limit)
         evidence = await self._evidence([schedule.schedule_id for schedule in shown])
         now = self._clock.now()
-        items = tuple(summarize(schedule, evidence[schedule.schedule_id], now=now, default=self._zone) for schedule in shown)
+        items = await in_slices(
+            shown, lambda schedule: summarize(schedule, evidence[schedule.schedule_id], now=now, default=self._zone)
+        )
         cursor = encode_cursor(_NAMES, (shown[-1].name, shown[-1].schedule_id)) if more else None
-        return Page(items=items, limit=query.limit, has_next=more, next_cursor=cursor)
+        return Page(items=tuple(items), limit=query.limit, has_next=more, next_cursor=cursor)
 
     async def get_schedule(self, schedule_id: str) -> ScheduleDetail:
         """One schedule with what it runs, where, and when next. Raises :class:`NotFound`."""
