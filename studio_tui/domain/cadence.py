@@ -132,18 +132,7 @@ def _interval(schedule: ScheduleRecord) -> _Follow:
 
 
 def _cron(expression: CronExpression, clock: WallClock) -> _Follow:
-    def follow(after: float) -> Instant | None:
-        found = cron_step(expression, clock, math.floor(after))
-        if found is None and not _ever_fires(expression):
-            raise CadenceError("cron_expr", f"{expression.text!r} never happens: no such date exists")
-        return found
-
-    return follow
-
-
-def _ever_fires(expression: CronExpression) -> bool:
-    """Whether an expression without a coming fire had one in the past: then it is finished, else impossible."""
-    return expression.next_wall(-1) is not None
+    return lambda after: cron_step(expression, clock, math.floor(after))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

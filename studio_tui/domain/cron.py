@@ -121,18 +121,32 @@ def _read(text: str, after: int = 0) -> croniter:
     return croniter(text, float(after), max_years_between_matches=_SEARCH_YEARS)
 
 
-@lru_cache(maxsize=1024)
 def parse_cron(text: str) -> CronExpression:
     """The expression that ``text`` says. Raises :class:`CronError`."""
-    normalized = _normalize(text)
-    tokens = tuple(normalized.split(" "))
+    answer = _judged(text)
+    if isinstance(answer, str):
+        raise CronError(answer)
+    return answer
+
+
+@lru_cache(maxsize=1024)
+def _judged(text: str) -> CronExpression | str:
+    """The expression, or why it is not accepted: a refusal costs a search of a century of days and is asked for again too."""
+    try:
+        return _accepted(_normalize(text))
+    except CronError as error:
+        return str(error)
+
+
+def _accepted(text: str) -> CronExpression:
+    tokens = tuple(text.split(" "))
     _check_tokens(tokens)
     try:
-        read = _read(normalized)
+        read = _read(text)
     except Exception as error:  # croniter raises KeyError, TypeError and others on odd text
         raise _explained(tokens, error) from None
     expression = CronExpression(
-        normalized,
+        text,
         tokens,
         tuple(_values(field) for field in read.expanded),
         "l" in read.expanded[DAY],
@@ -140,6 +154,8 @@ def parse_cron(text: str) -> CronExpression:
     )
     if len(tokens) > SECOND and all(expression.covers(index) for index in range(7)):
         raise CronError("this fires every second without end; use an interval trigger if that is meant")
+    if expression.next_wall(-1) is None:
+        raise CronError(f"{text!r} never happens: no such date exists")
     return expression
 
 
