@@ -29,12 +29,15 @@ _MAX_MARKS: Final = 4
 class _Pictures(dict[int, int | str | None]):
     """A translation table that decides about a character when it is first met."""
 
-    def __init__(self, keep: frozenset[int]) -> None:
+    def __init__(self, keep: frozenset[int] = frozenset(), *, same_length: bool = False) -> None:
         super().__init__()
-        self._keep = keep
+        self._keep, self._same_length = keep, same_length
 
     def __missing__(self, code: int) -> int | str | None:
-        shown = self[code] = code if code in self._keep else _picture(code)
+        shown = code if code in self._keep else _picture(code)
+        if self._same_length and (shown is None or code in _JOINERS):
+            shown = MARK
+        self[code] = shown
         return shown
 
 
@@ -53,8 +56,9 @@ def _picture(code: int) -> int | str | None:
     return code
 
 
-_LINE: Final = _Pictures(frozenset())
+_LINE: Final = _Pictures()
 _BLOCK: Final = _Pictures(frozenset({0x09, 0x0A}))
+_EDITED: Final = _Pictures(same_length=True)
 _JOINER: Final = re.compile("(.?)([\u200c\u200d])(?=(.?))", re.DOTALL)
 
 
@@ -68,6 +72,11 @@ def clean(text: str) -> str:
 def clean_block(text: str) -> str:
     """Several lines of text that are safe to draw: line feeds and tabs stay, Windows line ends become plain ones."""
     return _tame(text.replace("\r\n", "\n").translate(_BLOCK))
+
+
+def visible(text: str) -> str:
+    """One line that is being edited: like :func:`clean`, but character for character, so that a cursor stays where it is."""
+    return text if text.isascii() and text.isprintable() else text.translate(_EDITED)
 
 
 def _tame(text: str) -> str:

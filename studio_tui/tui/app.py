@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
+from textual import events
 from textual.app import App
 from textual.screen import Screen
 
@@ -123,6 +124,15 @@ class StudioApp(App[int]):
     def now(self) -> float:
         """Epoch seconds by the application's clock."""
         return self._studio.clock.now() if self._studio else time.time()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys that were typed before a dialog could be seen are not meant for it."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self._too_early(event):
+            return
+        await super().on_event(event)
+
+    def _too_early(self, event: events.Event) -> bool:
+        return getattr(self.screen, "is_deaf", False) and getattr(event, "key", "") != "escape"
 
     # --- where we are -------------------------------------------------------------------------------------------------
 
