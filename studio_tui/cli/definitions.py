@@ -37,7 +37,7 @@ def definitions() -> None:
 @click.option("--kind", type=click.Choice(_KINDS), help="Only one kind.")
 @json_option
 @click.pass_obj
-def list_definitions(flags: dict[str, object], kind: str | None, as_json: bool) -> None:
+def list_definitions(flags: dict[str, object], /, kind: str | None, as_json: bool) -> None:
     """List definitions with how they are kept and whether the file is still its newest version."""
     found = perform(flags, lambda studio: studio.definitions.list_definitions())
     chosen = [definition for definition in found if kind in (None, definition.kind)]
@@ -66,7 +66,7 @@ def _row(definition: DefinitionSummary, now: float) -> tuple[str, ...]:
 @click.option("--version", "number", type=click.IntRange(1), metavar="N", help="Print the text of an older version.")
 @json_option
 @click.pass_obj
-def show(flags: dict[str, object], kind: str, name: str, number: int | None, as_json: bool) -> None:
+def show(flags: dict[str, object], /, kind: str, name: str, number: int | None, as_json: bool) -> None:
     """Show one definition: what it is, its versions, its text."""
     if number is not None:
         text = perform(flags, lambda studio: studio.definitions.get_version(kind, name, number))

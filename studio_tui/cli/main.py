@@ -41,7 +41,7 @@ Exit codes: 0 done, 1 anything else, 2 wrong input, 3 not found, 4 conflict,
 @click.option("--theme", metavar="NAME", help="dark, light, contrast, ansi or mono.")
 @click.option("--ascii", is_flag=True, default=None, help="Draw with ASCII characters only.")
 @click.pass_context
-def studio_tui(context: click.Context, **flags: Any) -> None:
+def studio_tui(context: click.Context, /, **flags: Any) -> None:
     """A console for lionagi's runs, shows, schedules and definitions, with the scheduler inside.
 
     Without a command it opens the console on $LIONAGI_HOME (or ~/.lionagi).

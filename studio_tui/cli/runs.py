@@ -48,7 +48,7 @@ def runs() -> None:
 @click.option("--cursor", metavar="CURSOR", help="Where the page before ended (next_cursor).")
 @json_option
 @click.pass_obj
-def list_runs(flags: dict[str, object], as_json: bool, no_project: bool, tag: tuple[str, ...], **conditions: Any) -> None:
+def list_runs(flags: dict[str, object], /, as_json: bool, no_project: bool, tag: tuple[str, ...], **conditions: Any) -> None:
     """List runs, newest activity first."""
     page = perform(flags, lambda studio: _page(studio, no_project, tag, conditions))
     if as_json:
@@ -84,7 +84,7 @@ def _row(run: RunSummary, now: float) -> tuple[str, ...]:
 @click.argument("run_id", metavar="RUN")
 @json_option
 @click.pass_obj
-def show(flags: dict[str, object], run_id: str, as_json: bool) -> None:
+def show(flags: dict[str, object], /, run_id: str, as_json: bool) -> None:
     """Show one run, named by its id or the beginning of it."""
     run = perform(flags, lambda studio: _run(studio, run_id))
     if as_json:
@@ -144,7 +144,7 @@ def _facts(run: RunDetail) -> list[tuple[str, str | None]]:
 @click.option("--after", type=click.IntRange(0), metavar="POSITION", help="Messages that begin here (end of another window).")
 @json_option
 @click.pass_obj
-def messages(flags: dict[str, object], run_id: str, as_json: bool, **window: Any) -> None:
+def messages(flags: dict[str, object], /, run_id: str, as_json: bool, **window: Any) -> None:
     """Print a run's transcript in its own order: the newest messages, or a window of it."""
     page = perform(flags, lambda studio: _messages(studio, run_id, window))
     if as_json:

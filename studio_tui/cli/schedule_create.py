@@ -64,7 +64,7 @@ def create() -> None:
 )
 @click.option("--model", metavar="MODEL", help="Instead of the agent's own.")
 @_shared
-def agent(flags: dict[str, object], name: str, prompt: str | None, prompt_file: Any, as_json: bool, **rest: Any) -> None:
+def agent(flags: dict[str, object], /, name: str, prompt: str | None, prompt_file: Any, as_json: bool, **rest: Any) -> None:
     """Run an agent with a prompt."""
     action = {"kind": "agent", "agent": rest.pop("agent"), "model": rest.pop("model"), "prompt": _prompt(prompt, prompt_file)}
     _create(flags, name, action, as_json=as_json, **rest)
@@ -80,7 +80,7 @@ def agent(flags: dict[str, object], name: str, prompt: str | None, prompt_file: 
 )
 @_shared
 def flow(
-    flags: dict[str, object], name: str, file: Any, prompt: str | None, prompt_file: Any, as_json: bool, **rest: Any
+    flags: dict[str, object], /, name: str, file: Any, prompt: str | None, prompt_file: Any, as_json: bool, **rest: Any
 ) -> None:
     """Run a flow, from a file or planned for a prompt."""
     task = _prompt(prompt, prompt_file)
@@ -96,7 +96,7 @@ def flow(
 @click.option("--arg", "playbook_args", multiple=True, callback=arguments, metavar="KEY=VALUE", help="May be repeated.")
 @click.option("--prompt", metavar="TEXT")
 @_shared
-def playbook(flags: dict[str, object], name: str, as_json: bool, **rest: Any) -> None:
+def playbook(flags: dict[str, object], /, name: str, as_json: bool, **rest: Any) -> None:
     """Run a playbook."""
     action = {"kind": "play", **{key: rest.pop(key) for key in ("playbook", "playbook_args", "prompt")}}
     _create(flags, name, action, as_json=as_json, **rest)
@@ -106,7 +106,7 @@ def playbook(flags: dict[str, object], name: str, as_json: bool, **rest: Any) ->
 @click.argument("name")
 @click.argument("command_line", nargs=-1, type=click.UNPROCESSED, metavar="-- EXECUTABLE [ARG]...")
 @_shared
-def command(flags: dict[str, object], name: str, command_line: tuple[str, ...], as_json: bool, **rest: Any) -> None:
+def command(flags: dict[str, object], /, name: str, command_line: tuple[str, ...], as_json: bool, **rest: Any) -> None:
     """Run an executable of the allow-list, without a shell. Everything after -- belongs to it."""
     if not command_line:
         raise click.UsageError("end the line with -- and the executable to run", click.get_current_context())

@@ -10,6 +10,7 @@ import click
 from studio_tui.cli.layout import Column, print_facts, print_table
 from studio_tui.cli.lazy import LazyGroup
 from studio_tui.cli.session import as_operator, json_option, made, perform, print_document
+from studio_tui.cli.trouble import warn
 from studio_tui.cli.words import ago, count, moment, money, span
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def schedules() -> None:
 @click.option("--cursor", metavar="CURSOR", help="Where the page before ended (next_cursor).")
 @json_option
 @click.pass_obj
-def list_schedules(flags: dict[str, object], as_json: bool, **conditions: Any) -> None:
+def list_schedules(flags: dict[str, object], /, as_json: bool, **conditions: Any) -> None:
     """List schedules by name."""
     page = perform(flags, lambda studio: _page(studio, conditions))
     if as_json:
@@ -94,7 +95,7 @@ def _row(schedule: ScheduleSummary, now: float) -> tuple[str, ...]:
 @click.argument("schedule", metavar="SCHEDULE")
 @json_option
 @click.pass_obj
-def show(flags: dict[str, object], schedule: str, as_json: bool) -> None:
+def show(flags: dict[str, object], /, schedule: str, as_json: bool) -> None:
     """Show one schedule, named by its name, its id, or the beginning of one."""
     found = perform(flags, lambda studio: _schedule(studio, schedule))
     if as_json:
@@ -155,7 +156,7 @@ def _quoted(word: str) -> str:
 @click.option("--cursor", metavar="CURSOR", help="Where the page before ended (next_cursor).")
 @json_option
 @click.pass_obj
-def history(flags: dict[str, object], schedule: str, as_json: bool, **window: Any) -> None:
+def history(flags: dict[str, object], /, schedule: str, as_json: bool, **window: Any) -> None:
     """List what a schedule fired and skipped, newest first."""
     page = perform(flags, lambda studio: _firings(studio, schedule, window))
     if as_json:
@@ -189,7 +190,7 @@ def _firing(firing: Firing) -> tuple[str, ...]:
 @json_option
 @click.pass_obj
 @as_operator
-def enable(flags: dict[str, object], schedule: str, as_json: bool) -> None:
+def enable(flags: dict[str, object], /, schedule: str, as_json: bool) -> None:
     """Turn a schedule on; its next fire is computed from now."""
     _switch(flags, schedule, enabled=True, reason=None, as_json=as_json)
 
@@ -199,7 +200,7 @@ def enable(flags: dict[str, object], schedule: str, as_json: bool) -> None:
 @click.option("--reason", metavar="TEXT", help="Why, for the history.")
 @json_option
 @click.pass_obj
-def disable(flags: dict[str, object], schedule: str, reason: str | None, as_json: bool) -> None:
+def disable(flags: dict[str, object], /, schedule: str, reason: str | None, as_json: bool) -> None:
     """Turn a schedule off. What runs already runs on."""
     _switch(flags, schedule, enabled=False, reason=reason, as_json=as_json)
 
@@ -226,3 +227,5 @@ def print_result(result: ScheduleResult) -> None:
     state = "on" if result.enabled else "off"
     following = f", next fire {moment(result.next_fire_at)}" if result.enabled and result.next_fire_at is not None else ""
     print(f"{clean(result.name)} is {state}{following}")
+    for sentence in result.warnings:
+        warn(sentence)

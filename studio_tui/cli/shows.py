@@ -44,7 +44,7 @@ def shows() -> None:
 @shows.command("list")
 @json_option
 @click.pass_obj
-def list_shows(flags: dict[str, object], as_json: bool) -> None:
+def list_shows(flags: dict[str, object], /, as_json: bool) -> None:
     """List shows, those of the store and those on disk."""
     found = perform(flags, lambda studio: studio.shows.list_shows())
     if as_json:
@@ -72,7 +72,7 @@ def _row(show: ShowSummary, now: float) -> tuple[str, ...]:
 @click.option("--documents", is_flag=True, help="Print the texts of its files too.")
 @json_option
 @click.pass_obj
-def show(flags: dict[str, object], topic: str, documents: bool, as_json: bool) -> None:
+def show(flags: dict[str, object], /, topic: str, documents: bool, as_json: bool) -> None:
     """Show one show with its plays, by its topic."""
     found = perform(flags, lambda studio: studio.shows.get_show(topic))
     if as_json:
