@@ -50,6 +50,10 @@ class RunService:
         cursor = encode_cursor(_ORDER, (_stood_at(edge), edge.run_id)) if edge else None
         return Page(items=items, limit=query.limit, has_next=found.more, next_cursor=cursor)
 
+    def cursor_at(self, updated_at: float | None, run_id: str) -> str:
+        """The cursor that stands at a run as it was listed: pages on either side of it are asked for with it."""
+        return encode_cursor(_ORDER, (updated_at if updated_at is not None else 0.0, run_id))
+
     async def refresh_runs(self, ids: Sequence[str]) -> tuple[RunSummary, ...]:
         """The runs of these ids as they are now, in the order asked for; those that are gone are left out."""
         if not ids:

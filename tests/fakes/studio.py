@@ -128,6 +128,9 @@ class FakeRuns(_Service):
         await self._asked("list_runs", query)
         return _page(self._matching(query), lambda row: row.run_id, query.cursor, query.limit, query.backwards)
 
+    def cursor_at(self, updated_at: float | None, run_id: str) -> str:
+        return run_id
+
     async def refresh_runs(self, ids: Sequence[str]) -> tuple[RunSummary, ...]:
         await self._asked("refresh_runs", tuple(ids))
         return tuple(row for row in self.rows if row.run_id in ids)
