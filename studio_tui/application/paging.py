@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from studio_tui.application.errors import ValidationFailure
+from studio_tui.application.wellformed import is_wellformed
 
 T = TypeVar("T")
 _MAX_LENGTH: Final = 4096
@@ -30,12 +31,15 @@ def time_key(order: str, cursor: str | None) -> tuple[float, str] | None:
     if cursor is None:
         return None
     first, identifier = _decoded(order, cursor)
-    if isinstance(first, bool) or not isinstance(first, int | float) or math.isnan(first):
+    if isinstance(first, bool) or not isinstance(first, int | float):
         raise _malformed()
     try:
-        return float(first), identifier
+        at = float(first)
     except OverflowError:
         raise _malformed() from None
+    if math.isnan(at):
+        raise _malformed()
+    return at, identifier
 
 
 def name_key(order: str, cursor: str | None) -> tuple[str, str] | None:
@@ -43,7 +47,7 @@ def name_key(order: str, cursor: str | None) -> tuple[str, str] | None:
     if cursor is None:
         return None
     first, identifier = _decoded(order, cursor)
-    if not isinstance(first, str):
+    if not isinstance(first, str) or not is_wellformed(first):
         raise _malformed()
     return first, identifier
 
@@ -62,6 +66,8 @@ def _decoded(order: str, cursor: str) -> tuple[object, str]:
     except (ValueError, binascii.Error, RecursionError):
         raise _malformed() from None
     if not isinstance(document, list) or len(document) != 3 or document[0] != order or not isinstance(document[2], str):
+        raise _malformed()
+    if not is_wellformed(document[2]):
         raise _malformed()
     return document[1], document[2]
 

@@ -23,6 +23,7 @@ from studio_tui.application.paging import encode_cursor, time_key
 from studio_tui.application.ports import Clock, MessageReadPort, ProcessPort, RunFilter, RunReadPort
 from studio_tui.application.run_views import branch_summary, status_change, summarize, summary_fields
 from studio_tui.application.short_ids import SHOWN, distinct, only_one, typed_prefix
+from studio_tui.application.wellformed import require_wellformed
 from studio_tui.domain.runs import RunRecord
 
 _ORDER: Final = "runs"
@@ -144,11 +145,12 @@ class RunService:
 
 
 def run_filter(query: RunQuery) -> RunFilter:
-    """The stored values that a query means.
+    """The stored values that a query means. Raises :class:`ValidationFailure` for a condition that is no text.
 
     A missing status reads as completed and a missing kind as agent; ``show`` is spelt ``show-play`` in newer rows
     (lionagi 0.36, list filters).
     """
+    require_wellformed(text=query.text, project=query.project, playbook=query.playbook, tags="".join(query.tags))
     status: set[str | None] = set(query.status)
     if "completed" in status:
         status.add(None)

@@ -15,7 +15,8 @@ from studio_tui.application.errors import FieldFailure
 from studio_tui.application.launching import LaunchFacts
 from studio_tui.application.models.schedules import AtTrigger, CreateSchedule, CronTrigger, GithubPollTrigger, IntervalTrigger
 from studio_tui.application.moments import is_time
-from studio_tui.scheduler.contract import NAME_LIMIT
+from studio_tui.application.wellformed import is_wellformed
+from studio_tui.scheduler.contract import NAME_LIMIT, identifier_fault
 
 DESCRIPTION_LIMIT: Final = 4_000
 LARGEST_COUNT: Final = 2**53
@@ -31,6 +32,7 @@ def failures(command: CreateSchedule, facts: LaunchFacts, *, now: float) -> tupl
     return (
         *_name(command.name),
         *_description(command.description),
+        *_project(command.project),
         *_trigger(command, now),
         *action_failures(command.action, facts),
         *_limits(command),
@@ -50,8 +52,17 @@ def _name(name: str) -> Iterator[FieldFailure]:
 
 
 def _description(text: str | None) -> Iterator[FieldFailure]:
-    if text is not None and len(text) > DESCRIPTION_LIMIT:
+    if text is None:
+        return
+    if len(text) > DESCRIPTION_LIMIT:
         yield FieldFailure(("description",), "too_long", f"{len(text)} characters; at most {DESCRIPTION_LIMIT} are allowed")
+    if not is_wellformed(text):
+        yield FieldFailure(("description",), "not_text", "holds bytes that are no text")
+
+
+def _project(project: str | None) -> Iterator[FieldFailure]:
+    if project and (fault := identifier_fault(project)):
+        yield FieldFailure(("project",), "unusable", fault)
 
 
 def _trigger(command: CreateSchedule, now: float) -> Iterator[FieldFailure]:

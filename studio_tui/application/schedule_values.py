@@ -66,7 +66,7 @@ def new_values(
         "max_runs": 1 if isinstance(command.trigger, AtTrigger) else command.max_runs,
         "budget_usd": command.budget_usd,
         "budget_tokens": command.budget_tokens,
-        "project": command.project,
+        "project": command.project or None,
         **declared_columns(command, by_command_line=by_command_line),
         "created_at": now,
         "updated_at": now,

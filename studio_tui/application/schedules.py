@@ -46,6 +46,7 @@ from studio_tui.application.schedule_switch import Switch, plan_switch
 from studio_tui.application.schedule_values import draft, new_values, trigger_draft
 from studio_tui.application.schedule_views import STRIP, Evidence, detail, summarize
 from studio_tui.application.short_ids import SHOWN, only_one, typed_prefix
+from studio_tui.application.wellformed import require_wellformed
 from studio_tui.domain.cadence import CadenceError, first_fire, warnings
 from studio_tui.domain.gates import unsupported
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
@@ -92,6 +93,7 @@ class ScheduleService:
     async def list_schedules(self, query: ScheduleQuery) -> Page[ScheduleSummary]:
         """A page of schedules by name. Raises :class:`ValidationFailure` for a cursor that is none of ours."""
         after = name_key(_NAMES, query.cursor)
+        require_wellformed(text=query.text)
         text = (query.text or "").strip() or None
         found = await self._reads.list_schedules(enabled=query.enabled, text=text, after=after, limit=query.limit + 1)
         shown, more = cut(found, query.limit)

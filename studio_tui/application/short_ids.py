@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
+from studio_tui.application.wellformed import require_wellformed
 
 SHORTEST: Final = 8
 SHOWN: Final = 10
@@ -27,6 +28,7 @@ def typed_prefix(resource: str, text: str) -> str:
     prefix = text.strip()
     if not prefix:
         raise ValidationFailure.of("id", "empty", f"name a {resource} by its id or the beginning of it")
+    require_wellformed(id=prefix)
     return prefix
 
 

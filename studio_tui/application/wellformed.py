@@ -1,0 +1,17 @@
+"""Text that a store can be asked for. Bytes that are no UTF-8 reach a program as halves of surrogate pairs, which none holds."""
+
+from __future__ import annotations
+
+from studio_tui.application.errors import ValidationFailure
+
+
+def is_wellformed(text: str) -> bool:
+    """Whether every character of ``text`` is a whole one."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def require_wellformed(**fields: str | None) -> None:
+    """Raise :class:`ValidationFailure` for the first field that holds half a character."""
+    for field, text in fields.items():
+        if text is not None and not is_wellformed(text):
+            raise ValidationFailure.of(field, "not_text", "holds bytes that are no text")

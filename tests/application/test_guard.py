@@ -1,0 +1,102 @@
+"""Nothing but the closed taxonomy crosses the boundary, and every service keeps to that."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import inspect
+import logging
+import typing
+
+import pytest
+
+from studio_tui.application.errors import NotFound, StateUnavailable
+from studio_tui.application.guard import guarded
+from studio_tui.application.models.runs import RunQuery
+from studio_tui.application.studio import Studio
+from tests.application.records import Runs
+
+
+@guarded
+class _Service:
+    """Fails in every way."""
+
+    async def look(self) -> None:
+        raise ZeroDivisionError("secret://user:password@host")
+
+    def status(self) -> None:
+        raise KeyError("secret")
+
+    async def miss(self) -> None:
+        raise NotFound("run", "x")
+
+    async def wait(self) -> None:
+        await asyncio.Event().wait()
+
+    async def _inner(self) -> None:
+        raise ZeroDivisionError
+
+    async def add(self, one: int, *, two: int = 2) -> int:
+        """Adds."""
+        return one + two
+
+
+async def test_an_unexpected_fault_is_logged_under_an_id_that_the_caller_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR), pytest.raises(StateUnavailable) as caught:
+        await _Service().look()
+    assert "password" not in str(caught.value)
+    assert not caught.value.retryable
+    trouble = str(caught.value).rsplit(" ", 1)[-1]
+    record = next(record for record in caplog.records if trouble in record.getMessage())
+    assert record.exc_info
+    assert "_Service.look" in record.getMessage()
+
+
+def test_a_plain_method_is_guarded_as_well() -> None:
+    with pytest.raises(StateUnavailable):
+        _Service().status()
+
+
+async def test_the_errors_of_the_taxonomy_pass_unchanged() -> None:
+    with pytest.raises(NotFound):
+        await _Service().miss()
+
+
+async def test_cancellation_passes_untouched() -> None:
+    waiting = asyncio.create_task(_Service().wait())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+async def test_private_methods_are_not_wrapped() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await _Service()._inner()
+
+
+async def test_a_guarded_method_keeps_its_signature_and_result() -> None:
+    assert await _Service().add(1, two=3) == 4
+    assert list(inspect.signature(_Service.add).parameters) == ["self", "one", "two"]
+    assert _Service.add.__doc__ == "Adds."
+
+
+def test_every_service_of_the_studio_is_guarded() -> None:
+    services = [
+        hint
+        for name, hint in typing.get_type_hints(Studio).items()
+        if name not in ("changes", "clock") and name in {field.name for field in dataclasses.fields(Studio)}
+    ]
+    assert len(services) == 8
+    for service in services:
+        operations = [member for name, member in vars(service).items() if inspect.isfunction(member) and not name.startswith("_")]
+        assert operations
+        assert all(hasattr(operation, "__wrapped__") for operation in operations), service
+
+
+async def test_a_broken_adapter_reaches_a_screen_as_state_unavailable() -> None:
+    world = Runs()
+    world.runs.trouble = RuntimeError("driver: connection lost")
+    with pytest.raises(StateUnavailable) as caught:
+        await world.service.list_runs(RunQuery())
+    assert "driver" not in str(caught.value)
