@@ -16,7 +16,7 @@ _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 _URL_PASSWORD: Final = re.compile(r"(?P<kept>[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/]*@", re.IGNORECASE)
 _NAMED: Final = re.compile(
-    r"(?P<kept>\b[\w-]*(?:password|passwd|secret|token|api[_-]?key|authorization)[\w-]*[\"']?\s*[=:]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]+",
+    r"(?P<kept>\b[\w-]*(?:password|passwd|secret|token(?!s)|api[_-]?key|authorization)[\w-]*[\"']?\s*[=:]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]+",
     re.IGNORECASE,
 )
 _KEYS: Final = re.compile(

@@ -34,6 +34,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "play_stale_hours": "LIONAGI_STUDIO_PLAY_STALE_HOURS",
     "schedule_run_stale_hours": "LIONAGI_STUDIO_SCHEDULE_RUN_STALE_HOURS",
     "show_stale_hours": "LIONAGI_STUDIO_SHOW_STALE_HOURS",
+    "path": "STUDIO_TUI_PATH",
     "theme": "STUDIO_TUI_THEME",
     "ascii": "STUDIO_TUI_ASCII",
     "log_level": "STUDIO_TUI_LOG_LEVEL",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -31,6 +32,7 @@ _ALLOWED: Final[Mapping[str, str]] = {
     "play_stale_hours": "a number of hours above 0",
     "schedule_run_stale_hours": "a number of hours above 0",
     "show_stale_hours": "a number of hours above 0",
+    "path": "a list of folders",
     "theme": "one of " + ", ".join(found.THEMES),
     "ascii": "true or false",
     "log_level": "one of debug, info, warning, error",
@@ -46,6 +48,12 @@ def _path(value: object) -> object:
 def _names(value: object) -> object:
     """A comma list as lionagi writes it, or a TOML list."""
     return [name for name in (part.strip() for part in value.split(",")) if name] if isinstance(value, str) else value
+
+
+def _folders(value: object) -> object:
+    """A list with colons as PATH has it, or a TOML list."""
+    parts = value.split(os.pathsep) if isinstance(value, str) else value
+    return [_path(part) for part in parts if part] if isinstance(parts, list | tuple) else parts
 
 
 def _lower(value: object) -> object:
@@ -76,6 +84,7 @@ class Settings(BaseSettings):
     play_stale_hours: Hours = 6.0
     schedule_run_stale_hours: Hours = 24.0
     show_stale_hours: Hours = 6.0
+    path: Annotated[tuple[Path, ...], BeforeValidator(_folders)] = ()
     theme: Literal["dark", "light", "contrast", "ansi", "mono"] | None = None
     ascii: bool | None = None
     log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
@@ -130,6 +139,11 @@ class Settings(BaseSettings):
         """The settings as they are now: the allow-list and the deadlines are read afresh before each launch (lionagi 0.36)."""
         return build(self._flags)
 
+    def search_path(self) -> str:
+        """Where executables are looked for: our own folders, then those of PATH."""
+        inherited = found.environment().get("PATH", os.defpath)
+        return os.pathsep.join((*map(str, self.path), inherited))
+
     def child_environment(self, store_url: str | None) -> dict[str, str]:
         """The environment for what we launch: this process's, with the home and the store that we work on.
 
@@ -138,6 +152,7 @@ class Settings(BaseSettings):
         child = found.whole_environment()
         for name in [name for name in child if name.lower() == found.VARIABLES["db"].lower()]:
             del child[name]
+        child["PATH"] = self.search_path()
         child[found.VARIABLES["home"]] = str(self.home)
         child[found.VARIABLES["shows_root"]] = str(self.shows_root)
         if store_url is not None:

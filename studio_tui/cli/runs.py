@@ -37,6 +37,7 @@ def runs() -> None:
 
 
 @runs.command("list")
+@click.argument("words", nargs=-1, metavar="[FILTER]...")
 @click.option("--status", multiple=True, metavar="STATUS", help="A stored status, such as running or failed; may be repeated.")
 @click.option("--kind", metavar="KIND", help="agent, play, flow, fanout, show-play or engine.")
 @click.option("--project", metavar="NAME", help="One project, by its exact name.")
@@ -48,9 +49,9 @@ def runs() -> None:
 @click.option("--cursor", metavar="CURSOR", help="Where the page before ended (next_cursor).")
 @json_option
 @click.pass_obj
-def list_runs(flags: dict[str, object], /, as_json: bool, no_project: bool, tag: tuple[str, ...], **conditions: Any) -> None:
-    """List runs, newest activity first."""
-    page = perform(flags, lambda studio: _page(studio, no_project, tag, conditions))
+def list_runs(flags: dict[str, object], /, words: tuple[str, ...], as_json: bool, **conditions: Any) -> None:
+    """List runs, newest activity first. FILTER is the language of the console: status:failed project:web some words."""
+    page = perform(flags, lambda studio: _page(studio, words, **conditions))
     if as_json:
         print_document(page)
         return
@@ -60,10 +61,28 @@ def list_runs(flags: dict[str, object], /, as_json: bool, no_project: bool, tag:
         print(f"more follow: --cursor {page.next_cursor}")
 
 
-async def _page(studio: Studio, no_project: bool, tags: tuple[str, ...], conditions: dict[str, Any]) -> Page[RunSummary]:
-    from studio_tui.application.models.runs import RunQuery
+async def _page(
+    studio: Studio,
+    words: tuple[str, ...],
+    *,
+    status: tuple[str, ...],
+    kind: str | None,
+    no_project: bool,
+    tag: tuple[str, ...],
+    **conditions: Any,
+) -> Page[RunSummary]:
+    from studio_tui.application.run_filter import parse_run_filter
 
-    return await studio.runs.list_runs(RunQuery(project_is_null=no_project, tags=tags, **conditions))
+    query = parse_run_filter(" ".join(words))
+    options = parse_run_filter(f"status:{','.join(status)} kind:{kind or ''}")
+    chosen = {
+        "status": options.status,
+        "kind": options.kind,
+        "tags": tag,
+        "project_is_null": no_project,
+        **conditions,
+    }
+    return await studio.runs.list_runs(query.model_copy(update={name: value for name, value in chosen.items() if value}))
 
 
 def _row(run: RunSummary, now: float) -> tuple[str, ...]:

@@ -1,0 +1,66 @@
+"""``studio-tui scheduler``: host the scheduler without a screen, and say who hosts it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from studio_tui.cli.layout import print_facts
+from studio_tui.cli.session import as_operator, json_option, perform, print_document
+from studio_tui.cli.words import moment, span
+
+if TYPE_CHECKING:
+    from studio_tui.application.models.host import HostStatus
+    from studio_tui.application.studio import Studio
+
+
+@click.group()
+def scheduler() -> None:
+    """Host the scheduler without a screen; say who hosts it."""
+
+
+@scheduler.command("run")
+@click.option("--for", "duration", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Stop after this long.")
+@click.pass_obj
+def run(flags: dict[str, object], /, duration: float | None) -> None:
+    """Fire schedules until TERM, INT or HUP, and say line by line what happens. For systemd and the like.
+
+    While another process hosts this store, it stands by and takes over when that one ends.
+    """
+    _host(flags, duration)
+
+
+@as_operator
+def _host(flags: dict[str, object], duration: float | None) -> None:
+    from studio_tui.headless import host_until_told
+
+    host_until_told({"scheduler": True, **flags}, duration)
+
+
+@scheduler.command("status")
+@json_option
+@click.pass_obj
+def status(flags: dict[str, object], /, as_json: bool) -> None:
+    """Say who hosts the scheduler of this store."""
+
+    found = perform(flags, _ask)
+    if as_json:
+        print_document(found)
+        return
+    print_facts(
+        [
+            ("state", found.state),
+            ("host", found.holder or ("nobody" if found.state != "hosting" else "this process")),
+            ("why", found.reason),
+            ("last pass", span(found.pass_age)),
+            ("next due", moment(found.next_due_at)),
+            ("running", str(found.running)),
+            ("slots", str(found.slots) if found.slots else "no limit"),
+            ("missed", str(len(found.missed)) if found.missed else None),
+        ]
+    )
+
+
+async def _ask(studio: Studio) -> HostStatus:
+    return studio.host.status()
