@@ -1,0 +1,1 @@
+"""The file layer: definition and show roots, read without ever opening what could block or lead astray."""

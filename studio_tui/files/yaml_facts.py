@@ -1,0 +1,241 @@
+"""What a list needs to know of a YAML mapping: its plain top-level values, and what is wrong with it.
+
+Values are given as they are written: ``1.10``, ``10:00`` and ``NO`` keep their spelling. Nothing is constructed, so that a tag
+or a date that does not exist cannot do harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Final
+
+MAX_CHARACTERS: Final = 512 * 1024
+"""Longer text is not parsed: a prompt may have 256 KiB (lionagi 0.36), and parsing takes time by length."""
+
+_SHOWN_FAULTS: Final = 3
+_NULL: Final = "tag:yaml.org,2002:null"
+_MERGE: Final = "tag:yaml.org,2002:merge"
+_TIMESTAMP: Final = "tag:yaml.org,2002:timestamp"
+
+_HINTS: Final = (
+    ("mapping values are not allowed", "a value with ': ' in it needs quotes"),
+    ("'\\t'", "indent with spaces, not tabs"),
+    ("cannot start any token", "a value that begins with this character needs quotes"),
+    ("alias", "a value that begins with * needs quotes"),
+    ("another document", "only one document is allowed"),
+)
+_CUT: Final = re.compile(r" +(#[^\s#!].*)")
+
+
+@dataclass(frozen=True, slots=True)
+class YamlFacts:
+    """Top-level scalars by key (``None`` for null), and remarks. With ``error`` nothing else can be relied on.
+
+    ``empty`` means that there is nothing but comments.
+    """
+
+    values: Mapping[str, str | None] = field(default_factory=dict)
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+    empty: bool = False
+
+
+def read_yaml(text: str, *, first_line: int = 1) -> YamlFacts:
+    """Facts of one mapping. Lines in ``error`` and ``notes`` count from ``first_line``. Line ends must be ``\\n``."""
+    if len(text) > MAX_CHARACTERS:
+        return YamlFacts(error=f"longer than {MAX_CHARACTERS // 1024} KiB; not parsed")
+    plain = _plain_values(text)
+    if plain is not None:
+        return YamlFacts(plain)
+    try:
+        node = _compose(text)
+    except RecursionError:
+        return YamlFacts(error="nested too deep to be read")
+    except Exception as error:  # it meets any text, and has been seen to raise more than its own errors
+        return YamlFacts(error=_fault(error, first_line))
+    if node is None:
+        return YamlFacts(empty=True)
+    if not _is_mapping(node):
+        return YamlFacts(error=f"line {_line(node, first_line)}: not a mapping of keys to values")
+    faults = _faults(node, first_line)
+    if faults:
+        more = f"; and {len(faults) - _SHOWN_FAULTS} more" if len(faults) > _SHOWN_FAULTS else ""
+        return YamlFacts(error="; ".join(faults[:_SHOWN_FAULTS]) + more)
+    return YamlFacts(_scalars(node), notes=tuple(_cut_values(node, text, first_line)))
+
+
+# --- text so plain that no parser is needed -----------------------------------------------------------------------------
+# Two thousand definitions have to be listed at once, and the parser needs about a millisecond for each. What is accepted here
+# means the same to any YAML parser; all else, and all that is wrong, goes to the parser.
+
+_HARMLESS = re.compile("[\n\x20-\x7e\xa0-\u2027\u2030-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
+_PLAIN_LINE = re.compile(
+    r"""(?P<key>[A-Za-z_][A-Za-z0-9_-]*):
+    (?:\ +(?:
+        (?P<bare>[A-Za-z](?:[^\n:\#]|:(?=[^\s])|(?<!\ )\#)*|[0-9]+)
+      | "(?P<double>[^"\\\n]*)" | '(?P<single>[^'\n]*)'
+      | (?P<list>\[[A-Za-z]\w*(?:,\ ?[A-Za-z]\w*)*\])
+      | (?P<block>\|-?)
+    ))?\ *""",
+    re.VERBOSE,
+)
+
+
+def _plain_values(text: str) -> dict[str, str | None] | None:
+    """The top-level scalars of a flat mapping of plain values, or ``None`` when it takes a parser to tell."""
+    if not _HARMLESS.fullmatch(text):
+        return None
+    values: dict[str, str | None] = {}
+    keys: set[str] = set()
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if not line or line.startswith("#"):
+            continue
+        match = _PLAIN_LINE.fullmatch(line)
+        if match is None or match["key"] in keys:
+            return None
+        keys.add(match["key"])
+        if match["block"]:
+            end = _block_end(lines, at)
+            if end is None or match["key"] in {"description", "name"}:
+                return None
+            at = end
+        elif not match["list"]:
+            values[match["key"]] = _written(match)
+    return values if values else None
+
+
+def _written(match: re.Match[str]) -> str | None:
+    for group in ("double", "single"):
+        if match[group] is not None:
+            return match[group]
+    bare = (match["bare"] or "").rstrip(" ")
+    return None if bare in {"", "null", "Null", "NULL"} else bare
+
+
+def _block_end(lines: list[str], start: int) -> int | None:
+    """The line after a literal block that begins at ``start``, or ``None`` when its indentation is not plain."""
+    indent = ""
+    at = start
+    while at < len(lines) and (not lines[at] or lines[at].startswith(" ")):
+        line = lines[at]
+        at += 1
+        if not line:
+            continue
+        if not line.strip(" "):
+            return None
+        if not indent:
+            indent = line[: len(line) - len(line.lstrip(" "))]
+        elif not line.startswith(indent):
+            return None
+    return at if indent else None
+
+
+# --- the parser ---------------------------------------------------------------------------------------------------------
+
+
+def _compose(text: str) -> Any:
+    from ruamel.yaml import YAML  # imported late: it costs 60 ms, and this runs in a thread
+
+    parser = YAML(typ="safe", pure=True)
+    parser.composer.warn_double_anchors = False  # it would write to the screen
+    return parser.compose(text)
+
+
+def _line(node: Any, first_line: int) -> int:
+    return int(node.start_mark.line) + first_line
+
+
+def _is_mapping(node: Any) -> bool:
+    return type(node).__name__ == "MappingNode"
+
+
+def _is_scalar(node: Any) -> bool:
+    return type(node).__name__ == "ScalarNode"
+
+
+def _fault(error: Exception, first_line: int) -> str:
+    """The parser's complaint in one line, with its place and a hint."""
+    problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or str(error).split("\n", 1)[0])
+    mark = getattr(error, "problem_mark", None)
+    if "end of stream" in problem or "<stream end>" in problem:
+        mark = getattr(error, "context_mark", None) or mark
+        problem = f"{getattr(error, 'context', None) or 'reading'}: the end is missing"
+    place = f"line {mark.line + first_line}: " if mark is not None else ""
+    hint = next((f" ({hint})" for sign, hint in _HINTS if sign in f"{problem} {getattr(error, 'context', '')}"), "")
+    return f"{place}{problem}{hint}"
+
+
+def _nodes(root: Any) -> Iterator[Any]:
+    """Every node once, however often it is referred to."""
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        if _is_mapping(node):
+            waiting.extend(part for pair in node.value for part in pair)
+        elif not _is_scalar(node):
+            waiting.extend(node.value)
+
+
+def _faults(root: Any, first_line: int) -> list[str]:
+    """Keys written twice and dates that do not exist, in the order of their lines. A merged key may be written again."""
+    found: list[tuple[int, str]] = []
+    for node in _nodes(root):
+        if _is_mapping(node):
+            found.extend(_repeated(node, first_line))
+        elif _is_scalar(node) and node.tag == _TIMESTAMP and not _exists(node.value):
+            line = _line(node, first_line)
+            found.append((line, f"line {line}: there is no date {node.value}"))
+    return [text for _, text in sorted(found)]
+
+
+def _repeated(node: Any, first_line: int) -> Iterator[tuple[int, str]]:
+    first: dict[tuple[str, str], int] = {}
+    for key, _ in node.value:
+        if not _is_scalar(key) or key.tag == _MERGE:
+            continue
+        line, identity = _line(key, first_line), (key.tag, key.value)
+        if identity in first:
+            yield line, f"line {line}: the key {key.value!r} is written twice (first in line {first[identity]})"
+        first.setdefault(identity, line)
+
+
+def _exists(stamp: str) -> bool:
+    parts = re.match(r"(\d+)-(\d+)-(\d+)", stamp)
+    try:
+        return parts is None or bool(date(*(int(part) for part in parts.groups())))
+    except ValueError:
+        return False
+
+
+def _scalars(node: Any) -> dict[str, str | None]:
+    return {
+        str(key.value): None if value.tag == _NULL else str(value.value)
+        for key, value in node.value
+        if _is_scalar(key) and _is_scalar(value)
+    }
+
+
+def _cut_values(root: Any, text: str, first_line: int) -> list[str]:
+    """Values that end at `` #`` where more of the value seems meant (``fix #12 now``)."""
+    lines = text.split("\n")
+    found: list[tuple[int, str]] = []
+    for node in _nodes(root):
+        if not _is_scalar(node) or node.style or not node.value:
+            continue
+        end = node.end_mark
+        match = _CUT.match(lines[end.line], end.column) if end.line < len(lines) else None
+        if match:
+            line = end.line + first_line
+            found.append((line, f"line {line}: the value ends before {match[1][:20]!r}; quote it if that belongs to it"))
+    return [note for _, note in sorted(found)]
