@@ -7,8 +7,10 @@ to that): ``open_studio`` imports and opens all of that after the first frame, a
 from __future__ import annotations
 
 import logging
+import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 from textual import events
@@ -17,7 +19,9 @@ from textual.screen import Screen
 
 from studio_tui.application.errors import StudioApplicationError
 from studio_tui.tui import failures
-from studio_tui.tui.feeds import Feeds
+from studio_tui.tui.clipboard import Clipboard
+from studio_tui.tui.driver import StudioDriver
+from studio_tui.tui.feeds import Feeds, quit_words
 from studio_tui.tui.keys import bind
 from studio_tui.tui.places import PLACES, Place
 from studio_tui.tui.safe_text import line
@@ -48,11 +52,11 @@ class StudioApp(App[int]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [
         *(bind(f"go.{place.name}", f"go('{place.name}')", show=False) for place in PLACES),
-        bind("palette", "command_palette", show=False),
+        bind("palette", show=False),
         bind("help", "help"),
         bind("repaint", "repaint", show=False),
         bind("up", "up", show=False),
-        bind("quit", "interrupt", show=False),
+        bind("quit", "interrupt", show=False, priority=True),
     ]
 
     def __init__(
@@ -64,15 +68,17 @@ class StudioApp(App[int]):
         ascii: bool = False,  # noqa: A002
         theme: str = DEFAULT_THEME,
         initial: str = "runs",
+        clipboard: Clipboard | None = None,
         places: Sequence[Place] = PLACES,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=StudioDriver)
         self.home_label, self.ascii, self.initial, self.places = line(home_label), ascii, initial, tuple(places)
         self.place = initial
         self.facts = Facts()
         self._open_studio = open_studio
         self.close_studio = close_studio
         self._studio: Studio | None = None
+        self._copier = clipboard or Clipboard()
         self._feeds = Feeds(self)
         self._interrupted_at = -_TWICE
         for entry in themes():
@@ -101,6 +107,8 @@ class StudioApp(App[int]):
 
     def on_ready(self) -> None:
         """The first frame is on the terminal: open what is behind it."""
+        if isinstance(self._driver, StudioDriver):
+            self._driver.on_lost = partial(self.leave, 128 + signal.SIGHUP)
         self.action_open_again()
 
     def action_open_again(self) -> None:
@@ -161,11 +169,24 @@ class StudioApp(App[int]):
             self.ask_to_quit()
 
     def ask_to_quit(self) -> None:
-        """Quit, after a question where something would stop."""
-        self.leave()
+        """Quit, after a question that says what stops with it."""
+        from studio_tui.tui.screens.dialogs import Confirm
+
+        words = quit_words(self._studio.host.status(), self.now()) if self._studio else ["nothing is open yet"]
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.leave()
+
+        self.push_screen(Confirm("quit?", words, verb="quit", cancel="stay"), answered)
 
     def action_interrupt(self) -> None:
-        """The first time a hint, the second within two seconds the way out."""
+        """The first time a hint, the second within two seconds the way out. With text selected it copies that."""
+        selected = self.screen.get_selected_text()
+        if selected:
+            self.screen.clear_selection()
+            self.copy(selected)
+            return
         now = time.monotonic()
         if now - self._interrupted_at <= _TWICE:
             self.leave()
@@ -183,10 +204,44 @@ class StudioApp(App[int]):
         self.refresh(layout=True)
         self.screen.refresh(layout=True)
 
-    def action_help(self) -> None:
+    async def action_help(self) -> None:
         """The keys of this screen."""
+        from studio_tui.tui.screens.help import HelpDialog
+
+        place = next((one.title for one in self.places if one.name == self.place), self.place)
+        await self.push_screen(HelpDialog(self.screen, place))
+
+    async def action_palette(self) -> None:
+        """Find an action or a screen by name, and do it."""
+        from studio_tui.tui.commands import Command, commands
+        from studio_tui.tui.screens.palette import PaletteDialog
+
+        async def run(command: Command | None) -> None:
+            if command is not None:
+                await self.run_action(command.action, command.node)
+
+        await self.push_screen(PaletteDialog(commands(self, self.screen)), run)
+
+    def action_theme(self, name: str) -> None:
+        """Other colours."""
+        self.theme = name
 
     # --- what all screens share ---------------------------------------------------------------------------------------
+
+    def copy(self, text: str) -> None:
+        """Send a text of data to the clipboard, as it is; a toast names the route."""
+
+        async def run() -> None:
+            try:
+                self.toast(await self._copier.copy(text, super(StudioApp, self).copy_to_clipboard))
+            except Exception as error:
+                self.fault(error)
+
+        self.run_worker(run(), group="copy", exit_on_error=False)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """What was selected with the mouse goes the same way."""
+        self.copy(text)
 
     def toast(self, text: str, *, severity: str = "information") -> None:
         """A short note that goes away. The text may hold data: it is cleaned and never markup."""

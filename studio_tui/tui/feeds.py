@@ -147,3 +147,15 @@ def _coarse(age: float | None) -> str:
     if age is None:
         return ""
     return f"{int(age) // 5 * 5}s" if age < 120 else fmt.one_unit(age)
+
+
+def quit_words(status: HostStatus, now: float) -> list[str]:
+    """What stops when this console is left, and what goes on."""
+    if status.state != "hosting":
+        return ["this console does not fire schedules; nothing stops"]
+    due = fmt.countdown(status.next_due_at, now)
+    next_due = f"the next is due in {due}" if status.next_due_at is not None else "none is due"
+    words = [f"this console fires the schedules: they stop until another host starts ({next_due})"]
+    if status.running:
+        words.append(f"{status.running} launched jobs go on without it")
+    return words

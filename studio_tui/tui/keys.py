@@ -35,24 +35,24 @@ ACTIONS: Final[dict[str, Action]] = {
     "pane.next": Action("tab", "next pane", "go to the next pane", "move"),
     "pane.previous": Action("shift+tab", "previous pane", "go to the pane before", "move"),
     "open": Action("enter", "open", "open what the cursor is on", "look"),
-    "back": Action("escape", "back", "go up one level, or clear the filter", "look"),
+    "back": Action("escape", "back", "up one level, or clear the filter", "look"),
     "filter": Action("slash", "filter", "filter this list", "look"),
-    "refresh": Action("r", "refresh", "read again and take in new rows", "look"),
+    "refresh": Action("r", "refresh", "read again, take in new rows", "look"),
     "follow": Action("F", "follow", "follow new lines at the end", "look"),
     "faults": Action("z", "faults", "show only what went wrong", "look"),
     "repaint": Action("ctrl+l", "repaint", "draw the whole screen again", "look"),
     "mark": Action("space", "mark", "mark this row", "act"),
     "copy": Action("y", "copy", "copy what the cursor is on", "act"),
-    "run_now": Action("t", "run now", "fire this schedule once, now", "act"),
-    "toggle": Action("p", "on/off", "enable or disable this schedule", "act"),
+    "run_now": Action("t", "run now", "fire the schedule once, now", "act"),
+    "toggle": Action("p", "on/off", "enable or disable the schedule", "act"),
     "new": Action("n", "new", "make a new one", "act"),
     "go.runs": Action("1", "runs", "go to Runs", "go"),
     "go.shows": Action("2", "shows", "go to Shows", "go"),
     "go.schedules": Action("3", "schedules", "go to Schedules", "go"),
     "go.definitions": Action("4", "definitions", "go to Definitions", "go"),
-    "palette": Action("ctrl+p", "palette", "find an action or a screen by name", "go"),
-    "help": Action("question_mark", "help", "show the keys of this screen", "go"),
-    "up": Action("q", "up", "go up one level; at the top, ask to quit", "go"),
+    "palette": Action("ctrl+p", "palette", "find an action or a screen", "go"),
+    "help": Action("question_mark", "help", "the keys of this screen", "go"),
+    "up": Action("q", "up", "up one level; at the top, quit", "go"),
     "quit": Action("ctrl+c", "quit", "twice within two seconds: quit", "go"),
     "submit": Action("ctrl+s", "save", "save this form", "act"),
 }
@@ -75,12 +75,27 @@ _SHOWN: Final = {
 }
 
 
-def bind(name: str, action: str | None = None, *, show: bool = True, verb: str | None = None, priority: bool = False) -> Binding:
+def bind(
+    name: str,
+    action: str | None = None,
+    *,
+    show: bool = True,
+    verb: str | None = None,
+    priority: bool = False,
+    keys: str | None = None,
+) -> Binding:
     """The binding of one action. ``action`` is the Textual action it runs (the name itself when there is no dot in it);
-    ``verb`` replaces the footer's word where a screen has a better one."""
+    ``verb`` replaces the footer's word where a screen has a better one, and ``keys`` the keys where letters are text."""
     entry = ACTIONS[name]
     return Binding(
-        entry.keys, action or name, verb or entry.verb, show=show, tooltip=entry.help, id=name, priority=priority, system=False
+        keys or entry.keys,
+        action or name,
+        verb or entry.verb,
+        show=show,
+        tooltip=entry.help,
+        id=name,
+        priority=priority,
+        system=False,
     )
 
 

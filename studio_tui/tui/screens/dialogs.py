@@ -1,7 +1,8 @@
 """Questions over a screen. None opens by itself while someone types, and none can be answered by a key typed in advance.
 
 For ``deaf_for`` seconds a dialog hears nothing but escape (the app drops the keys). The safe answer is highlighted, and enter
-does the highlighted one. Open them with ``await app.push_screen_wait(dialog)`` in a worker, or ``app.push_screen(dialog, callback)``.
+does the highlighted one. Open them with ``await app.push_screen_wait(dialog)`` in a worker, or with
+``app.push_screen(dialog, callback)``.
 """
 
 from __future__ import annotations

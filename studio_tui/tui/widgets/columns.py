@@ -119,13 +119,13 @@ _DIM: Final = {"ink": "soft", "soft": "faint", "bold ink": "soft"}
 class StripMaker:
     """Builds strips with as few segments as the colours allow: fewer bytes to the terminal."""
 
-    def __init__(self, palette: Palette, width: int, ascii_only: bool = False) -> None:
-        self.palette, self.width = palette, width
+    def __init__(self, palette: Palette, width: int, ascii_only: bool = False, on: str = "ground") -> None:
+        self.palette, self.width, self.on = palette, width, on
         self.bar, self.mark = ("|", "*") if ascii_only else ("▌", "•")
 
     def row(self, placed: Sequence[Placed[Row]], row: Row, shown: RowLook) -> Strip:
         """One record."""
-        background = ("pick" if shown.focused else "raised") if shown.picked else "ground"
+        background = ("pick" if shown.focused else "raised") if shown.picked else self.on
         spans: list[Span] = [
             (self.bar if shown.picked else " ", "accent" if shown.focused else "faint"),
             (self.mark if shown.marked else " ", "accent"),
@@ -144,7 +144,7 @@ class StripMaker:
         text = cut(text.rstrip(), room)
         return self.line([(text + " " * (room - cells(text)) + note, "faint")])
 
-    def line(self, spans: Iterable[Span], on: str = "ground") -> Strip:
+    def line(self, spans: Iterable[Span], on: str | None = None) -> Strip:
         """Spans, cleaned, as a strip of the full width. Blanks join their neighbours, since only a background shows there."""
         texts: list[str] = []
         names: list[str] = []
@@ -163,7 +163,7 @@ class StripMaker:
             texts, names = texts or [""], names or ["ink"]
             texts[-1] += " " * room
         style = self.palette.style
-        return Strip([Segment(text, style(name, on)) for text, name in zip(texts, names, strict=True)], self.width)
+        return Strip([Segment(text, style(name, on or self.on)) for text, name in zip(texts, names, strict=True)], self.width)
 
     def _cell(self, one: Placed[Row], row: Row, shown: RowLook) -> list[Span]:
         cell = one.column.cell(row)

@@ -88,6 +88,7 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
         *,
         max_rows: int = 1_000,
         empty: Notice = EMPTY,
+        on: str = "ground",
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
@@ -98,6 +99,7 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
         self._maker: StripMaker | None = None
         self._notice: Notice | None = None
         self.empty = empty
+        self._on = on
         self._stale = False
         self._top = 0
         self._asked: set[Edge] = set()
@@ -140,6 +142,11 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
     def is_at_top(self) -> bool:
         """Whether the first loaded row is on screen and nothing comes before it."""
         return self._top == 0 and not self._window.more["before"]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows are here: nothing comes before the first nor after the last."""
+        return not any(self._window.more.values())
 
     # --- filling it ---------------------------------------------------------------------------------------------------
 
@@ -201,7 +208,7 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
     def redraw(self) -> None:
         """Forget every drawn line: columns, width or theme are other ones."""
         app = self.app
-        self._maker = StripMaker(palette(app.theme), self.size.width, getattr(app, "ascii", False))
+        self._maker = StripMaker(palette(app.theme), self.size.width, getattr(app, "ascii", False), self._on)
         self._placed = place(self._columns, self.size.width)
         self._strips.clear()
         self.refresh()
@@ -244,7 +251,7 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
     def _row_strip(self, maker: StripMaker, index: int) -> Strip:
         window = self._window
         row, row_id = window.rows[index], window.ids[index]
-        shown = RowLook(index == window.cursor, self.has_focus, row_id in window.marks, self._stale)
+        shown = RowLook(index == window.cursor, self.has_focus or not self.can_focus, row_id in window.marks, self._stale)
         held = self._strips.get((row_id, shown))
         if held is not None and held[0] is row:
             return held[1]

@@ -1,0 +1,52 @@
+"""What the palette finds: every action that works on the screen below, the screens, and the themes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from textual.fuzzy import Matcher
+from textual.screen import Screen
+
+from studio_tui.tui.keys import shown_key
+from studio_tui.tui.themes import PALETTES
+
+if TYPE_CHECKING:
+    from studio_tui.tui.app import StudioApp
+
+_NOT_HERE = ("list.", "pane.")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing to do: what it is called, its key, and how it is done (an action, and the node that has it)."""
+
+    name: str
+    words: str
+    key: str
+    action: str
+    node: Any
+
+
+def commands(app: StudioApp, below: Screen[Any]) -> tuple[Command, ...]:
+    """All that works on this screen now, in the order of the footer."""
+    found: dict[str, Command] = {}
+    for active in below.active_bindings.values():
+        binding = active.binding
+        name = binding.id
+        if name and active.enabled and name not in found and name != "palette" and not name.startswith(_NOT_HERE):
+            words = binding.tooltip or binding.description
+            found[name] = Command(name, words, shown_key(binding.key), binding.action, active.node)
+    for theme in PALETTES:
+        found[f"theme.{theme}"] = Command(f"theme.{theme}", f"colours: {theme}", "", f"app.theme('{theme}')", app)
+    return tuple(found.values())
+
+
+def matching(given: Sequence[Command], query: str) -> list[Command]:
+    """Those whose words have these letters in this order, the best first."""
+    if not query.strip():
+        return list(given)
+    score: Callable[[str], float] = Matcher(query.strip()).match
+    scored = [(score(command.words), command) for command in given]
+    return [command for value, command in sorted(scored, key=lambda pair: -pair[0]) if value > 0]
