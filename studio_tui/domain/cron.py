@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from croniter import croniter
 
-MAX_LENGTH: Final = 200
+MAX_LENGTH: Final = 2_000
 """Characters of the longest expression accepted."""
 
 ALIASES: Final = {

@@ -182,7 +182,10 @@ def _canonical(expression: CronExpression, index: int) -> str:
     size = {MINUTE: 60, HOUR: 24, SECOND: 60}.get(index)
     if size and (step := _step(values, size)):
         return f"*/{step}"
-    return ",".join(part for part in (listed(values).replace(" ", ""), last) if part)
+    parts = [listed(values).replace(" ", "")]
+    if index == HOUR and not _is_run(values):
+        parts = [str(hour) for hour in values]  # of ranges among other hours it says the minutes wrongly
+    return ",".join(part for part in (*parts, last) if part)
 
 
 def _descriptor(expression: CronExpression, fields: Sequence[str]) -> str:
