@@ -21,9 +21,9 @@ _NONE: Final = "none"
 def parse_run_filter(text: str, *, limit: int = 200) -> RunQuery:
     """The query that a filter means.
 
-    ``status:`` takes statuses with commas between (and ``faults``), ``kind:`` one kind, ``project:`` one project (``none``: without
-    one), ``tag:`` may be repeated, ``playbook:`` is a part of the name. Everything else is looked for as it stands. Quotes keep blanks
-    together. Raises :class:`ValidationFailure` with the wrong word and what is allowed.
+    ``status:`` takes statuses with commas between (and ``faults``), ``kind:`` one kind, ``project:`` one project (``none``:
+    without one), ``tag:`` may be repeated, ``playbook:`` is a part of the name. Everything else is looked for as it stands.
+    Quotes keep blanks together. Raises :class:`ValidationFailure` with the wrong word and what is allowed.
     """
     conditions: dict[str, list[str]] = {key: [] for key in KEYS}
     words: list[str] = []

@@ -71,6 +71,13 @@ def clock(now: float, zone: tzinfo | None = None) -> str:
     return then.strftime("%H:%M") if then else "--:--"
 
 
+def seconds(at: float | None, zone: tzinfo | None = None) -> str:
+    """The time of day to the second, in eight cells, for lines of a log."""
+    number = _number(at)
+    then = None if number is None else _local(number, zone)
+    return then.strftime("%H:%M:%S") if then else ("--:--:--" if at is None else "??:??:??")
+
+
 def age(at: float | None, now: float) -> str:
     """How long ago, in one unit: ``41s``, ``41m``, ``3h``, ``12d``. The future is ``0s?``."""
     number = _number(at)
