@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,7 @@ def _shared_home(factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def peer_home_template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def peer_home_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A rich home built once by the real package; read it, never open it for writing."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
@@ -46,7 +46,7 @@ def peer_home_template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
         if not (home / "FIXTURE.json").exists():
             shutil.rmtree(home, ignore_errors=True)
             _run_peer("--out", str(home), "--now", repr(PEER_NOW))
-    yield home
+    return home
 
 
 @pytest.fixture
