@@ -143,16 +143,18 @@ def read_config(path: Path) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """What the first frame must know."""
+    """What the first frame must know. ``theme`` is the one that somebody chose, ``colors`` how few the terminal has if few."""
 
-    theme: str
+    term: str
+    theme: str | None
+    no_color: bool
+    colors: int | None
     ascii: bool
 
 
 def appearance(flags: Flags) -> Appearance:
     """Theme and glyphs, without the rest of the settings.
 
-    Nobody chose a theme: none of its own under ``NO_COLOR``, the terminal's sixteen on terminals that have no more, else dark.
     Glyphs are ASCII where the locale cannot write others. A wrong value is left to :func:`load_settings` to name.
     """
     variables = environment()
@@ -164,19 +166,15 @@ def appearance(flags: Flags) -> Appearance:
     chosen: dict[str, object] = {}
     for layer in reversed(layers):
         chosen.update({key: layer[key] for key in ("theme", "ascii") if layer.get(key) is not None})
-    theme = str(chosen.get("theme", ""))
+    term = variables.get("TERM", "")
     plain = chosen.get("ascii", not _writes_unicode())
     return Appearance(
-        theme if theme in THEMES else default_theme(variables),
-        plain if isinstance(plain, bool) else str(plain).lower() in ("1", "true", "yes", "on", "t", "y"),
+        term=term,
+        theme=str(chosen["theme"]) if chosen.get("theme") in THEMES else None,
+        no_color="NO_COLOR" in variables,
+        colors=16 if term in _SIXTEEN_COLOURS and "COLORTERM" not in variables else None,
+        ascii=plain if isinstance(plain, bool) else str(plain).lower() in ("1", "true", "yes", "on", "t", "y"),
     )
-
-
-def default_theme(variables: Mapping[str, str]) -> str:
-    """The theme for a terminal when nobody chose one."""
-    if "NO_COLOR" in variables:
-        return "mono"
-    return "ansi" if variables.get("TERM") in _SIXTEEN_COLOURS and "COLORTERM" not in variables else "dark"
 
 
 def _writes_unicode() -> bool:
@@ -187,15 +185,11 @@ def _writes_unicode() -> bool:
     return True
 
 
-def terminal_refusal() -> str | None:
-    """Why the console cannot be drawn here, in words, or ``None`` when it can."""
-    streams = (("standard input", sys.__stdin__), ("standard output", sys.__stdout__))
-    for name, stream in streams:
-        if stream is None or stream.closed or not stream.isatty():
-            return f"the console needs a terminal, and {name} is none"
-    if environment().get("TERM") == "dumb":
-        return "the console needs a terminal that can place text, and TERM is dumb"
-    return None
+def home_label(flags: Flags) -> str:
+    """The home as its owner would write it, for a title."""
+    home = home_directory(flags, environment())
+    own = Path("~").expanduser()
+    return f"~/{home.relative_to(own)}" if home.is_relative_to(own) and home != own else str(home)
 
 
 def wants_colour() -> bool:

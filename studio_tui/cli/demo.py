@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from studio_tui.application.errors import Conflict
 from studio_tui.application.text import clean
-from studio_tui.cli.console import open_console
+
+if TYPE_CHECKING:
+    from studio_tui.console import Prepare
 
 
 @click.command("demo")
@@ -24,16 +27,19 @@ def demo(context: click.Context, /, home: Path | None, keep: bool, no_open: bool
     """Open the console on a throw-away home with sample data, in which one schedule fires every five seconds."""
     chosen = home or context.obj.get("home")
     with _directory(chosen, keep=keep or no_open) as directory:
-        flags = {**context.obj, "home": directory, "db": None}
-        if no_open:
-            from studio_tui.demo.start import make
+        from studio_tui.demo.start import demo_flags, make, prepare
 
-            make(flags)
-        else:
-            code = open_console(flags, demo=True)
+        flags = demo_flags(context.obj, directory)
+        code = make(flags) if no_open else _open(flags, prepare)
     if keep or no_open:
         print(clean(f"the demo's home is {directory}"))
-    context.exit(0 if no_open else code)
+    context.exit(code)
+
+
+def _open(flags: Mapping[str, object], prepare: Prepare) -> int:
+    from studio_tui.console import run_console
+
+    return run_console(flags, prepare=prepare)
 
 
 @contextmanager

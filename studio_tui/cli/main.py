@@ -48,9 +48,9 @@ def studio_tui(context: click.Context, /, **flags: Any) -> None:
     """
     context.obj = {name: value for name, value in flags.items() if value is not None}
     if context.invoked_subcommand is None:
-        from studio_tui.cli.console import open_console
+        from studio_tui.console import run_console
 
-        context.exit(open_console(context.obj))
+        context.exit(run_console(context.obj))
 
 
 def run(arguments: Sequence[str]) -> int:

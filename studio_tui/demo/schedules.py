@@ -14,9 +14,6 @@ from studio_tui.domain.cadence import first_fire
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 from studio_tui.state import schema
 
-COMMANDS: Final = ("date", "ls", "sleep")
-"""What the demo's own schedules run; the allow-list of the process that shows it."""
-
 _FLOW: Final = "name: digest\nmodel: claude_code/sonnet\nworkers: 2\nprompt: |\n  Write the weekly digest.\n"
 
 

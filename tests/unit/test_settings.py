@@ -94,7 +94,7 @@ def test_a_broken_file_is_one_sentence(home: Path) -> None:
     config(home, "theme = \n")
     with pytest.raises(ValidationFailure, match=r"config\.toml: is not valid TOML"):
         load_settings({"home": home})
-    assert appearance({"home": home}).theme == "dark"
+    assert appearance({"home": home}).theme is None
 
 
 def test_the_file_can_be_elsewhere(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,21 +177,12 @@ class TestAppearance:
         assert appearance({"home": home}).theme == "contrast"
         assert appearance({"home": home, "theme": "mono"}).theme == "mono"
 
-    @pytest.mark.parametrize(
-        ("variables", "theme"),
-        [
-            ({"NO_COLOR": "1"}, "mono"),
-            ({"TERM": "linux"}, "ansi"),
-            ({"TERM": "linux", "COLORTERM": "truecolor"}, "dark"),
-            ({"TERM": "xterm-256color"}, "dark"),
-        ],
-    )
-    def test_the_terminal_chooses_when_nobody_did(
-        self, variables: dict[str, str], theme: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        assert appearance({}).theme == theme
+    def test_what_the_terminal_can_do_when_nobody_chose(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TERM", "linux")
+        assert (appearance({}).theme, appearance({}).colors, appearance({}).no_color) == (None, 16, False)
+        monkeypatch.setenv("COLORTERM", "truecolor")
+        monkeypatch.setenv("NO_COLOR", "1")
+        assert (appearance({}).colors, appearance({}).no_color) == (None, True)
 
 
 class TestZone:

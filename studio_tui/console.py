@@ -1,0 +1,72 @@
+"""Starts the console: the first frame needs little more than Textual, everything else is imported behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from studio_tui.settings import appearance, home_label
+from studio_tui.tui.terminal import REFUSED, default_theme, refusal
+
+if TYPE_CHECKING:
+    from studio_tui.application.studio import Studio
+    from studio_tui.settings_model import Settings
+
+Prepare = Callable[["Settings"], Awaitable[None]]
+_BEHIND: Final = ("studio_tui.bootstrap", "studio_tui.settings_model")
+
+
+def run_console(flags: Mapping[str, object], *, prepare: Prepare | None = None) -> int:
+    """Draw the console until somebody leaves it; the exit code. ``prepare`` makes the home before it is opened."""
+    look = appearance(flags)
+    refused = refusal(look.term)
+    if refused is not None:
+        sys.stderr.write(f"{refused}\n")
+        return REFUSED
+    from studio_tui.tui.app import StudioApp
+    from studio_tui.tui.terminal import run_console as run
+
+    opening = Opening(flags, prepare)
+    theme = default_theme(look.theme, no_color=look.no_color, colors=look.colors)
+
+    async def main() -> int:
+        app = StudioApp(opening.open, opening.close, home_label=home_label(flags), ascii=look.ascii, theme=theme)
+        return await run(app)
+
+    return asyncio.run(main())
+
+
+class Opening:
+    """Opens the studio for a console that is drawn already, and closes it when the terminal has been given back."""
+
+    def __init__(self, flags: Mapping[str, object], prepare: Prepare | None = None) -> None:
+        self._flags, self._prepare = flags, prepare
+        self._stack = AsyncExitStack()
+        self._last_words: list[str] = []
+
+    async def open(self) -> Studio:
+        """Import, load the settings, open. Raises the closed errors; nothing is left open then, and it can be tried again."""
+        for module in _BEHIND:
+            await asyncio.to_thread(import_module, module)
+        from studio_tui.bootstrap import open_console
+        from studio_tui.settings import load_settings
+
+        settings = await asyncio.to_thread(load_settings, self._flags)
+        if self._prepare is not None:
+            await self._prepare(settings)
+            self._prepare = None
+        studio = await self._stack.enter_async_context(open_console(settings, self._last_words.append))
+        # What was made until now stays: the collector need not look at it again and again.
+        gc.freeze()
+        gc.enable()
+        return studio
+
+    async def close(self) -> Sequence[str]:
+        """Close everything in order; what became of running jobs, in lines."""
+        await self._stack.aclose()
+        return self._last_words
