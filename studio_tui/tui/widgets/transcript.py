@@ -130,7 +130,7 @@ class Transcript(Widget, can_focus=True):
     def add_page(self, page: MessagePage, edge: Edge) -> None:
         """Join a window at one end. The lines on screen stay where they are, unless the end is followed."""
         self._asked.discard(edge)
-        with self._anchored():
+        with self._steady():
             if edge == "older":
                 self._pages.insert(0, page)
                 if len(self._pages) > _MAX_PAGES:
@@ -189,7 +189,7 @@ class Transcript(Widget, can_focus=True):
         return entry.lines(max(20, self._width - _GUTTER - 1), opened)
 
     @contextmanager
-    def _anchored(self) -> Iterator[None]:
+    def _steady(self) -> Iterator[None]:
         """Keep the first visible entry on its line, and the cursor on its entry; a followed end stays in view."""
         at_end = self.following
         first = bisect_right(self._heights, self._top)
@@ -325,7 +325,7 @@ class Transcript(Widget, can_focus=True):
         if entry is None:
             return
         following, self.following = self.following, False
-        with self._anchored():
+        with self._steady():
             self._opened ^= {entry.entry_id}
             self._measure()
         self.following = following and self._top >= self._last_top
@@ -333,7 +333,7 @@ class Transcript(Widget, can_focus=True):
     def action_unfold_all(self) -> None:
         """Open or fold every entry."""
         self.following = False
-        with self._anchored():
+        with self._steady():
             self._all_opened = not self._all_opened
             self._opened.clear()
             self._measure()
@@ -347,7 +347,7 @@ class Transcript(Widget, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         """Wrap again; the first visible entry stays."""
         if self._entries and event.size.width != self._width:
-            with self._anchored():
+            with self._steady():
                 self._measure()
         else:
             if self.following:
