@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 
 import pytest
 
-from studio_tui.cli import layout
 from studio_tui.cli.layout import Column, cells, cut, print_facts, print_table
 from studio_tui.cli.words import ago, count, moment, money, size, span
 
@@ -22,12 +20,12 @@ class Screen(io.StringIO):
         return True
 
 
-@pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+def a_screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """Print to a terminal of forty columns from now on."""
     stream = Screen()
     monkeypatch.setattr(sys, "stdout", stream)
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(layout.shutil, "get_terminal_size", lambda: os.terminal_size((40, 24)))
+    monkeypatch.setenv("COLUMNS", "40")
     return stream
 
 
@@ -45,15 +43,17 @@ def test_nothing_is_cut_where_there_is_no_terminal(capsys: pytest.CaptureFixture
     assert "w" * 300 in capsys.readouterr().out
 
 
-def test_a_narrow_terminal_cuts_the_reason_first_then_the_name(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_terminal_cuts_the_reason_first_then_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = a_screen(monkeypatch)
     monkeypatch.setenv("NO_COLOR", "1")
     print_table(COLUMNS, [("OK", "a name of twenty char", "$1.00", "a reason that goes on and on")], empty="none")
     _, row = screen.getvalue().splitlines()
-    assert row == "OK     a name of twen…  $1.00  a reaso…"
+    assert row == "OK     a name of twent…  $1.00  a reaso…"
     assert cells(row) == 40
 
 
-def test_states_have_colours_on_a_terminal_and_only_there(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_have_colours_on_a_terminal_and_only_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = a_screen(monkeypatch)
     print_table((Column("STATE"),), [("FAIL",)], empty="none")
     assert "\x1b[31mFAIL\x1b[0m" in screen.getvalue()
     screen.truncate(0)
