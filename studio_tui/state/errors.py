@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from studio_tui.application.errors import StateUnavailable
@@ -99,12 +99,6 @@ def translated() -> Iterator[None]:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         raise translate(error) from error
-
-
-def is_unique_violation(error: IntegrityError, column: str) -> bool:
-    """Whether an INSERT or UPDATE failed because a value of ``table.column`` is taken."""
-    text = str(error.orig)
-    return column in text or column.replace(".", "_") in text
 
 
 def _by_prefix(table: tuple[tuple[str, str, bool], ...], code: str) -> tuple[str, bool]:

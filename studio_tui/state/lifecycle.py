@@ -1,0 +1,198 @@
+"""Every status write: the row, its reason, and its line of history, in the caller's transaction (ADR-0057; lionagi 0.36).
+
+A status never changes alone. The history row and the row itself carry the same instant and the same reason; a terminal status
+is never left; and who lost a race writes nothing.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, RowMapping, Table, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from studio_tui.application.errors import Conflict
+from studio_tui.domain.reasons import REASON_WORDS
+from studio_tui.domain.statuses import VOCABULARIES, Vocabulary
+from studio_tui.state.schema import (
+    dispatch_outbox,
+    invocations,
+    plays,
+    schedule_runs,
+    sessions,
+    shows,
+    status_transitions,
+    teams,
+)
+
+Evidence = Sequence[Mapping[str, str]]
+
+_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
+    {
+        "session": sessions,
+        "invocation": invocations,
+        "show": shows,
+        "play": plays,
+        "team": teams,
+        "schedule_run": schedule_runs,
+        "dispatch": dispatch_outbox,
+    }
+)
+_EXTRA_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "session": frozenset({"ended_at", "duration_ms", "ended_at_is_approximate", "node_metadata", "current_phase"}),
+        "invocation": frozenset({"ended_at"}),
+        "play": frozenset({"ended_at"}),
+        "schedule_run": frozenset({"ended_at", "error_detail", "exit_code", "leased_by", "lease_expires_at", "lease_attempts"}),
+        "dispatch": frozenset({"attempt", "next_attempt_at", "last_error"}),
+    }
+)
+"""What may change together with a status (facts of the peer)."""
+
+CREATED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
+    {
+        ("session", "running"): "run.started.ok",
+        ("invocation", "running"): "run.started.ok",
+        ("schedule_run", "running"): "run.started.ok",
+        ("schedule_run", "queued"): "schedule.queued.created",
+        ("schedule_run", "failed"): "run.failed.exception",
+        ("schedule_run", "skipped"): "schedule.skipped.precondition",
+        ("show", "active"): "show.active.created",
+        ("show", "imported"): "legacy.imported",
+        ("play", "pending"): "play.pending.created",
+    }
+)
+"""The reason of a first status; a row that is born in another one gets no line of creation."""
+
+NEXT_MOMENT: Final = 2e-6
+"""Seconds by which a second line of the same instant is later, so that history sorted by time keeps its order."""
+
+
+async def write_status(
+    connection: AsyncConnection,
+    entity: str,
+    entity_id: str,
+    status: str,
+    *,
+    reason_code: str,
+    summary: str,
+    evidence: Evidence,
+    source: str,
+    actor: str | None,
+    now: float,
+    expected: Collection[str] | None = None,
+    expected_updated_at: float | None = None,
+    extra: Mapping[str, object] | None = None,
+    metadata: Mapping[str, object] | None = None,
+) -> bool:
+    """Give a row a status. False when it is gone or is not as ``expected``: then nothing was written.
+
+    ``expected`` are the statuses that it may have now, ``expected_updated_at`` the exact stored value. The status that it has
+    already may be written again and renews the reason. Raises :class:`Conflict` when the row has ended in another status, and
+    :class:`ValueError` for a status, reason code or extra field that the entity does not know.
+    """
+    vocabulary = _checked(entity, status, reason_code)
+    values = dict(extra or {})
+    if unknown := values.keys() - _EXTRA_FIELDS.get(entity, frozenset()):
+        raise ValueError(f"not to be written with a status of {entity}: {', '.join(sorted(unknown))}")
+    table = _TABLES[entity]
+    row = (await connection.execute(select(table).where(table.c.id == entity_id).with_for_update())).mappings().first()
+    if row is None or not _as_expected(row, expected, expected_updated_at):
+        return False
+    previous = row["status"]
+    if previous in vocabulary.terminal and status != previous:
+        raise Conflict(entity, expected=None, actual=previous, message=f"it has ended already ({previous}) and stays so")
+    if entity == "session" and status in vocabulary.terminal:
+        values = _session_end(row, now) | values
+    if entity != "dispatch":
+        values |= reason_columns(reason_code, summary, evidence)
+    changed = await connection.execute(
+        update(table).where(table.c.id == entity_id, _same(table, previous)).values(**values, status=status, updated_at=now)
+    )
+    if changed.rowcount != 1:
+        return False
+    line = transition(entity, entity_id, previous, status, reason_code, summary, evidence, source, actor, now, metadata or {})
+    await record(connection, line)
+    return True
+
+
+def reason_columns(reason_code: str, summary: str, evidence: Evidence) -> dict[str, object]:
+    """The reason as the row itself carries it."""
+    return {
+        "status_reason_code": reason_code,
+        "status_reason_summary": summary,
+        "status_evidence_refs": [dict(item) for item in evidence],
+    }
+
+
+def creation(entity: str, entity_id: str, status: str, *, actor: str, now: float) -> dict[str, Any]:
+    """The line of history of a row that is born with ``status``: the row must carry the same reason."""
+    return transition(entity, entity_id, None, status, CREATED[entity, status], "", (), "system", actor, now, {})
+
+
+def transition(
+    entity: str,
+    entity_id: str,
+    previous: str | None,
+    status: str,
+    reason_code: str,
+    summary: str,
+    evidence: Evidence,
+    source: str,
+    actor: str | None,
+    now: float,
+    metadata: Mapping[str, object],
+) -> dict[str, Any]:
+    """One row of ``status_transitions``, all columns. Raises :class:`ValueError` as :func:`write_status` does."""
+    _checked(entity, status, reason_code)
+    return {
+        "id": uuid.uuid4().hex,
+        "entity_type": entity,
+        "entity_id": entity_id,
+        "previous_status": previous,
+        "status": status,
+        "reason_code": reason_code,
+        "reason_summary": summary,
+        "evidence_refs": [dict(item) for item in evidence],
+        "source": source,
+        "actor": actor,
+        "created_at": now,
+        "metadata": dict(metadata),
+    }
+
+
+async def record(connection: AsyncConnection, *lines: Mapping[str, Any]) -> None:
+    """Add lines to the history, in one statement."""
+    await connection.execute(insert(status_transitions), [dict(line) for line in lines])
+
+
+def _checked(entity: str, status: str, reason_code: str) -> Vocabulary:
+    vocabulary = VOCABULARIES[entity]
+    if status not in vocabulary.statuses:
+        raise ValueError(f"{entity} knows no status {status}")
+    if reason_code not in REASON_WORDS or reason_code.partition(".")[0] not in vocabulary.reason_prefixes:
+        raise ValueError(f"{reason_code} is no reason for a {entity}")
+    return vocabulary
+
+
+def _as_expected(row: RowMapping, expected: Collection[str] | None, updated_at: float | None) -> bool:
+    if expected is not None and row["status"] not in expected:
+        return False
+    return updated_at is None or row["updated_at"] == updated_at
+
+
+def _same(table: Table, previous: str | None) -> ColumnElement[bool]:
+    """Guard the write itself as well: on PostgreSQL another transaction may have come between."""
+    return table.c.status.is_(None) if previous is None else table.c.status == previous
+
+
+def _session_end(row: RowMapping, now: float) -> dict[str, object]:
+    """The end of a run that did not write its own, and its length when both ends were measured."""
+    if row["ended_at"] is not None:
+        return {}
+    started = row["started_at"]
+    length = (now - started) * 1000.0 if started is not None and not row["ended_at_is_approximate"] else None
+    return {"ended_at": now, "duration_ms": length}
