@@ -1,0 +1,35 @@
+"""Looking for text literally and without regard to case."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, or_
+
+from studio_tui.state.queries.columns import numbered, numbered_values
+from studio_tui.state.queries.json_text import matches
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """The ways to write ``text`` that are looked for: SQLite's LIKE knows the case of ASCII letters only."""
+    if text.isascii():
+        return (text,)
+    return tuple(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
+
+
+def contains(columns: tuple[ColumnElement[str], ...], count: int) -> ColumnElement[bool]:
+    """Whether one of ``columns`` contains one of ``count`` texts (parameters ``text_0`` and so on)."""
+    return or_(*(matches(column, pattern) for pattern in numbered("text", count) for column in columns))
+
+
+def text_values(text: str | None) -> dict[str, object]:
+    """The parameters of :func:`contains` for ``text``."""
+    return numbered_values("text", map(_pattern, spellings(text))) if text else {}
+
+
+def text_count(text: str | None) -> int:
+    """How many texts :func:`contains` has to look for."""
+    return len(spellings(text)) if text else 0
+
+
+def _pattern(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
