@@ -1,0 +1,102 @@
+"""Whether a due schedule may be launched now, decided from the store in the order of lionagi 0.36.
+
+The verdict and the claim that follows it happen under one lock, and the claim inserts the running row. So the next verdict of
+this process counts it, and nothing has to be reserved or given back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from studio_tui.application.ports import SchedulerStateService
+from studio_tui.domain import gates
+from studio_tui.domain.schedules import ScheduleRecord
+from studio_tui.scheduler.contract import DEFERRAL_NOTE_EVERY
+
+DEFERRAL_INTERVAL: Final = 30.0
+"""Seconds after which waiting for a slot counts as one more deferral: the peer's tick, so that rows come no faster than its."""
+
+
+class Admission:
+    """The gates of one host. ``slots`` is how many firings may run at once, 0 for no limit.
+
+    ``busy(schedule_id)`` counts the firings of this process, all of them for ``None``, with a chain counting as one firing
+    from its first step to its last: between two steps the store has no running row of it.
+    """
+
+    def __init__(self, state: SchedulerStateService, *, slots: int, busy: Callable[[str | None], int]) -> None:
+        self.lock = asyncio.Lock()
+        self.slots = slots
+        self._state, self._busy = state, busy
+
+    async def refusal(self, schedule: ScheduleRecord, now: float, *, own_rows: int = 0) -> gates.Verdict | None:
+        """The first gate that refuses, or ``None``. Call with :attr:`lock` held until the claim is done.
+
+        ``own_rows`` is 1 when the store already holds the firing's own row, which must not count against it.
+        """
+        for gate in (self._overlap, self._budget, self._rate, self._max_runs):
+            verdict = await gate(schedule, now, own_rows)
+            if not verdict.allowed:
+                return verdict
+        verdict = await self.slot(own_rows)
+        return None if verdict.allowed else verdict
+
+    async def slot(self, own_rows: int = 0) -> gates.Verdict:
+        """Whether one more firing fits."""
+        if self.slots <= 0:
+            return gates.slots(0, 0)
+        running = await self._state.count_running(None) - own_rows
+        return gates.slots(self.slots, max(running, self._busy(None)))
+
+    async def max_runs_reached(self, schedule: ScheduleRecord) -> gates.Verdict | None:
+        """The verdict when no run is left, for the check after a firing."""
+        if schedule.max_runs is None:
+            return None
+        verdict = gates.max_runs(schedule, await self._state.count_schedule_runs(schedule.schedule_id))
+        return None if verdict.allowed else verdict
+
+    async def _overlap(self, schedule: ScheduleRecord, now: float, own_rows: int) -> gates.Verdict:
+        if schedule.overlap_policy == "allow":
+            return gates.overlap(schedule, 0)
+        running = await self._state.count_running(schedule.schedule_id) - own_rows
+        return gates.overlap(schedule, max(running, self._busy(schedule.schedule_id)))
+
+    async def _budget(self, schedule: ScheduleRecord, now: float, own_rows: int) -> gates.Verdict:
+        if schedule.budget_usd is None and schedule.budget_tokens is None:
+            return gates.budget(schedule, usd=0, tokens=0)
+        spend = await self._state.sum_schedule_spend(schedule.schedule_id)
+        return gates.budget(schedule, usd=spend.usd, tokens=spend.tokens, unreported=spend.unreported)
+
+    async def _rate(self, schedule: ScheduleRecord, now: float, own_rows: int) -> gates.Verdict:
+        window = gates.rate_window(schedule)
+        if window is None:
+            return gates.rate(schedule, 0)
+        fired = await self._state.count_fired_since(schedule.schedule_id, now - window[1])
+        return gates.rate(schedule, max(0, fired - own_rows))
+
+    async def _max_runs(self, schedule: ScheduleRecord, now: float, own_rows: int) -> gates.Verdict:
+        if schedule.max_runs is None:
+            return gates.max_runs(schedule, 0)
+        executed = await self._state.count_schedule_runs(schedule.schedule_id)
+        return gates.max_runs(schedule, max(0, executed - own_rows))
+
+
+class Deferrals:
+    """Counts how often each schedule had to wait for a slot, and says when that is worth a row."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[int, float]] = {}
+
+    def count(self, schedule_id: str, monotonic: float) -> int | None:
+        """The number of this deferral if it is to leave a row (1, 11, 21 …), else ``None``."""
+        number, since = self._counts.get(schedule_id, (0, -DEFERRAL_INTERVAL))
+        if monotonic - since < DEFERRAL_INTERVAL:
+            return None
+        self._counts[schedule_id] = (number + 1, monotonic)
+        return number + 1 if number % DEFERRAL_NOTE_EVERY == 0 else None
+
+    def clear(self, schedule_id: str) -> None:
+        """It waits no longer."""
+        self._counts.pop(schedule_id, None)

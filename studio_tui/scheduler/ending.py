@@ -1,0 +1,180 @@
+"""What happens once a process is gone: terminal rows, run limit, next chain step. The same for the host that launched it and for
+one that found it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from studio_tui.application.errors import StateUnavailable
+from studio_tui.application.ports import Clock, LaunchNotePort, Occurrence, Outcome, RunLogPort, SchedulerStateService
+from studio_tui.domain.runs import RunRecord
+from studio_tui.domain.schedules import ScheduleRecord
+from studio_tui.scheduler import outcome as outcomes
+from studio_tui.scheduler.admission import Admission
+from studio_tui.scheduler.chains import ChainBroken, chained_context, laid_over, next_step
+from studio_tui.scheduler.launch import LaunchRefused
+from studio_tui.scheduler.launcher import Launch, Launcher
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Step = tuple[Occurrence, Launch]
+"""A claimed occurrence and how to start it."""
+
+_RETRIES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A step whose process is gone. ``schedule`` is as the step ran it; ``exit_code`` is ``None`` when nobody learnt it."""
+
+    run_id: str
+    schedule: ScheduleRecord
+    depth: int
+    context: Mapping[str, object]
+    exit_code: int | None = None
+
+
+class Endings:
+    """Ends firings in the store. ``closing`` is set once this process shuts down: nothing new begins then."""
+
+    def __init__(
+        self,
+        *,
+        state: SchedulerStateService,
+        notes: LaunchNotePort,
+        logs: RunLogPort,
+        launcher: Launcher,
+        admission: Admission,
+        clock: Clock,
+        new_id: Callable[[], str],
+        closing: asyncio.Event,
+    ) -> None:
+        self.closing = closing
+        self._state, self._notes, self._logs = state, notes, logs
+        self._launcher, self._admission, self._clock, self._new_id = launcher, admission, clock, new_id
+
+    async def insist(self, write: Callable[[], Awaitable[T]]) -> T:
+        """Repeat a write until the store answers. Raises :class:`StateUnavailable` once this process shuts down."""
+        attempt = 0
+        while True:
+            try:
+                return await write()
+            except StateUnavailable as failure:
+                if self.closing.is_set():
+                    raise
+                if attempt == 0:
+                    log.warning("the store does not answer, a firing waits for it: %s", failure)
+            delay = _RETRIES[min(attempt, len(_RETRIES) - 1)]
+            attempt += 1
+            try:
+                await asyncio.wait_for(self.closing.wait(), delay)
+            except TimeoutError:
+                continue
+
+    async def runs_of(self, invocation_id: str | None) -> tuple[RunRecord, ...]:
+        """The runs that an invocation started."""
+        if invocation_id is None:
+            return ()
+        return await self.insist(lambda: self._state.list_sessions_for_invocation(invocation_id))
+
+    async def output(self, run_id: str) -> str | None:
+        """The end of what a firing wrote, in the form that ``error_detail`` has."""
+        tail = await asyncio.to_thread(self._logs.tail, run_id, limit=outcomes.TAIL_BYTES)
+        return outcomes.error_text(tail)
+
+    async def settle(self, ended: Outcome) -> bool:
+        """Write the terminal rows; False when somebody else had ended the firing, who then owns what follows from it."""
+        written = await self.insist(lambda: self._state.finish(ended, now=self._clock.now()))
+        await asyncio.to_thread(self._forget, ended.run_id)
+        log.info("firing %s: %s, %s", ended.run_id, ended.status, ended.reason)
+        return written
+
+    async def after(self, step: Ended, verdict: outcomes.Verdict) -> Step | None:
+        """Turn the schedule off when its runs are used up; the next chain step, claimed, or ``None``."""
+        await self.check_max_runs(step.schedule, step.depth)
+        following = next_step(step.schedule, verdict.status, step.depth)
+        if following is None:
+            return None
+        if self.closing.is_set():
+            log.warning("firing %s: its next chain step is not begun, this process shuts down", step.run_id)
+            return None
+        context = chained_context(
+            step.context, parent_run_id=step.run_id, exit_code=step.exit_code, parent_status=verdict.firing_status
+        )
+        return await self._begin(step, following, context)
+
+    async def check_max_runs(self, schedule: ScheduleRecord, depth: int) -> None:
+        """Turn a schedule off that has used up its runs. Chain steps use none."""
+        if depth != 0:
+            return
+        verdict = await self._admission.max_runs_reached(schedule)
+        if verdict is not None:
+            now = self._clock.now()
+            code = "schedule_definition.disabled.max_runs"
+            await self._state.disable(schedule.schedule_id, reason_code=code, reason=verdict.words, now=now)
+
+    async def fail(self, occurrence: Occurrence, verdict: outcomes.Verdict, *, error_detail: str | None = None) -> bool:
+        """End a claimed firing whose process was never started."""
+        return await self.settle(
+            outcomes.outcome(
+                occurrence.run_id,
+                occurrence.invocation_id,
+                verdict,
+                ended_at=self._clock.now(),
+                error_detail=error_detail or verdict.reason,
+            )
+        )
+
+    async def stopped(self, run_id: str, invocation_id: str | None, verdict: outcomes.Verdict, detail: str) -> bool:
+        """End a firing whose process was stopped; ``detail`` says what stopping came to. No chain follows from that."""
+        output = await self.output(run_id)
+        return await self.settle(
+            outcomes.outcome(
+                run_id,
+                invocation_id,
+                replace(verdict, reason=detail),
+                ended_at=self._clock.now(),
+                error_detail="\n".join(part for part in (detail, output) if part),
+            )
+        )
+
+    async def _begin(self, step: Ended, following: Mapping[str, object], context: Mapping[str, object]) -> Step | None:
+        run_id = self._new_id()
+        schedule, launch, fault = step.schedule, None, None
+        try:
+            schedule = laid_over(schedule, following)
+            launch = await self._launcher.prepare(schedule, context, run_id)
+        except ChainBroken as broken:
+            fault = outcomes.failure(str(broken))
+        except LaunchRefused as refused:
+            fault = outcomes.failure(str(refused), refused.reason_code)
+        now = self._clock.now()
+        occurrence = Occurrence(
+            run_id=run_id,
+            invocation_id=self._new_id(),
+            schedule=schedule,
+            argv=launch.argv if launch else (),
+            prompt=launch.prompt if launch else None,
+            trigger_context=context,
+            fired_at=now,
+            claimed=None,
+            next_fire_at=None,
+            chain_parent_id=step.run_id,
+            chain_depth=step.depth + 1,
+        )
+        if not await self.insist(lambda: self._state.claim(occurrence, now=now)):
+            log.warning("firing %s: its chain ends, the schedule is gone", step.run_id)
+            return None
+        if launch is None:
+            await self.fail(occurrence, fault or outcomes.failure("not launched"))
+            return None
+        return occurrence, launch
+
+    def _forget(self, run_id: str) -> None:
+        self._notes.forget(run_id)
+        self._launcher.discard(run_id)

@@ -1,0 +1,151 @@
+"""The parts that fire schedules, wired to one another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from studio_tui.application.ports import Clock, LaunchNotePort, ProcessPort, RunLogPort, SchedulerStateService
+from studio_tui.domain.identity import ProcessIdentity
+from studio_tui.domain.schedules import Zone
+from studio_tui.scheduler.admission import Admission
+from studio_tui.scheduler.adoption import Adopter
+from studio_tui.scheduler.carrying import Carrier
+from studio_tui.scheduler.contract import DEFAULT_DEADLINE, DEFAULT_SLOTS
+from studio_tui.scheduler.ending import Endings
+from studio_tui.scheduler.launcher import Launcher
+from studio_tui.scheduler.loop import EvaluationLoop
+from studio_tui.scheduler.missed import MissedFires
+from studio_tui.scheduler.occurrence import Occurrences
+from studio_tui.scheduler.recovery import Recovery
+from studio_tui.scheduler.supervision import Supervisor
+
+
+@dataclass(frozen=True, slots=True)
+class HostSettings:
+    """What the scheduler of this process goes by.
+
+    ``slots`` 0 is no limit; ``deadline`` gives seconds by kind of action; ``search_path`` is the PATH in which executables are
+    looked for and ``python`` the interpreter beside which ``li`` may lie; ``allowed`` answers afresh which commands may run;
+    ``fallback_cwd`` is for schedules that name no directory; ``scratch`` holds flow files while they run;
+    ``ask_about_missed`` waits for a person before missed instants are settled; ``beside_peer`` hosts although a daemon of the
+    peer runs.
+    """
+
+    zone: Zone
+    scratch: Path
+    search_path: str | None
+    python: str
+    slots: int = DEFAULT_SLOTS
+    deadline: Callable[[str], float] = lambda kind: DEFAULT_DEADLINE
+    allowed: Callable[[], Collection[str]] = frozenset
+    fallback_cwd: str | None = None
+    ask_about_missed: bool = False
+    beside_peer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What the scheduler is connected to; ``identity`` is this process."""
+
+    state: SchedulerStateService
+    processes: ProcessPort
+    notes: LaunchNotePort
+    logs: RunLogPort
+    clock: Clock
+    identity: ProcessIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The parts that the host speaks to. ``closing`` is set when this process shuts down."""
+
+    closing: asyncio.Event
+    supervisor: Supervisor
+    occurrences: Occurrences
+    recovery: Recovery
+    loop: EvaluationLoop
+
+
+def new_id() -> str:
+    """An id as lionagi makes them for firings and invocations: 12 hexadecimal digits."""
+    return uuid4().hex[:12]
+
+
+def assemble(outside: Outside, settings: HostSettings, *, may_launch: Callable[[], bool], on_end: Callable[[], None]) -> Engine:
+    """Wire the parts. ``may_launch`` answers whether due instants are this process's to fire; ``on_end`` hears of each end."""
+    state, clock, closing = outside.state, outside.clock, asyncio.Event()
+    supervisor = Supervisor(closing=closing, on_end=on_end)
+    admission = Admission(state, slots=settings.slots, busy=supervisor.busy)
+    launcher = Launcher(
+        state,
+        search_path=settings.search_path,
+        python=settings.python,
+        allowed=settings.allowed,
+        fallback_cwd=settings.fallback_cwd,
+        scratch=settings.scratch,
+    )
+    endings = Endings(
+        state=state,
+        notes=outside.notes,
+        logs=outside.logs,
+        launcher=launcher,
+        admission=admission,
+        clock=clock,
+        new_id=new_id,
+        closing=closing,
+    )
+    carrier = Carrier(
+        state=state,
+        processes=outside.processes,
+        launcher=launcher,
+        endings=endings,
+        supervisor=supervisor,
+        clock=clock,
+        deadline=settings.deadline,
+        may_launch=may_launch,
+    )
+    occurrences = Occurrences(
+        state=state,
+        admission=admission,
+        launcher=launcher,
+        carrier=carrier,
+        endings=endings,
+        clock=clock,
+        zone=settings.zone,
+        new_id=new_id,
+        may_launch=may_launch,
+    )
+    adopter = Adopter(
+        processes=outside.processes,
+        endings=endings,
+        carrier=carrier,
+        supervisor=supervisor,
+        clock=clock,
+        deadline=settings.deadline,
+    )
+    recovery = Recovery(
+        state=state,
+        processes=outside.processes,
+        notes=outside.notes,
+        occurrences=occurrences,
+        adopter=adopter,
+        supervisor=supervisor,
+        clock=clock,
+        zone=settings.zone,
+        identity=outside.identity,
+    )
+    loop = EvaluationLoop(
+        state=state,
+        occurrences=occurrences,
+        admission=admission,
+        missed=MissedFires(state=state, occurrences=occurrences, clock=clock, zone=settings.zone, new_id=new_id),
+        recovery=recovery,
+        clock=clock,
+        zone=settings.zone,
+        ask_about_missed=settings.ask_about_missed,
+    )
+    return Engine(closing, supervisor, occurrences, recovery, loop)

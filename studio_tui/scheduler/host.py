@@ -1,0 +1,293 @@
+"""Whether this process fires the schedules of a store: the operator's word, the lease, and the peer's daemon decide."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from studio_tui.application.errors import StudioApplicationError
+from studio_tui.application.ports import HostRecord, LeasePort
+from studio_tui.domain.durations import format_duration
+from studio_tui.domain.schedules import ScheduleRecord
+from studio_tui.scheduler.engine import HostSettings, Outside, assemble
+from studio_tui.scheduler.loop import LONGEST_SLEEP
+from studio_tui.scheduler.missed import Missed
+from studio_tui.scheduler.supervision import Fate
+
+log = logging.getLogger(__name__)
+
+TAKE_OVER_EVERY: Final = 1.0
+"""Seconds between two tries of a process that stands by."""
+
+BEAT_EVERY: Final = 10.0
+"""Seconds between two signs of life of the holder."""
+
+RECOVER_EVERY: Final = 30.0
+"""Seconds between two looks for firings that lost their host."""
+
+STALLED_AFTER: Final = 2 * LONGEST_SLEEP + 15.0
+"""Seconds without an evaluation after which the loop counts as stalled."""
+
+_PEER_EVERY: Final = 5.0
+_DRIFT: Final = 1.0
+
+PEER_HOSTS: Final = "a li studio daemon runs on this store and fires its schedules"
+
+Mode = Literal["undecided", "off", "standby", "hosting"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """What one look outside found."""
+
+    peer: bool
+    held: bool
+    holder: HostRecord | None = None
+
+
+class SchedulerHost:
+    """Implements :class:`studio_tui.application.ports.SchedulerHostPort`.
+
+    ``answer`` is the operator's word (``None``: nobody was asked yet); ``obstacle`` answers why the store cannot be hosted now
+    (read-only, missing), or ``None``; ``peer_runs`` whether the peer's daemon does, and may block for a moment.
+    """
+
+    def __init__(
+        self,
+        outside: Outside,
+        *,
+        lease: LeasePort,
+        settings: HostSettings,
+        answer: bool | None,
+        obstacle: Callable[[], str | None] = lambda: None,
+        peer_runs: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._clock, self._lease, self._settings = outside.clock, lease, settings
+        self._answer, self._obstacle, self._peer_runs = answer, obstacle, peer_runs
+        self._engine = assemble(outside, settings, may_launch=self._may_launch, on_end=self._firing_ended)
+        self._turn = asyncio.Lock()
+        self._mode: Mode = "undecided" if answer is None else "off"
+        self._reason: str | None = None
+        self._holder: HostRecord | None = None
+        self._governing: asyncio.Task[None] | None = None
+        self._working: tuple[asyncio.Task[None], ...] = ()
+        self._over = asyncio.Event()
+        self._resting = asyncio.Event()
+        self._beaten = self._looked = float("-inf")
+        self._peer = False
+        self._offset: float | None = None
+
+    # --- what the console sees ----------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """One of the words of ``HostState``."""
+        if self._mode != "hosting":
+            return self._mode
+        loop = self._engine.loop
+        if loop.missed:
+            return "held"
+        age = None if loop.last_pass_at is None else self._clock.monotonic() - loop.last_pass_at
+        return "stalled" if loop.trouble is not None or (age is not None and age > STALLED_AFTER) else "hosting"
+
+    @property
+    def holder(self) -> HostRecord | None:
+        """The other process that hosts, when one does."""
+        return self._holder
+
+    @property
+    def reason(self) -> str | None:
+        """Why the state is what it is, in words, where that is not plain."""
+        if self._mode != "hosting":
+            return self._reason
+        loop = self._engine.loop
+        if loop.missed:
+            return f"missed instants wait for your word: {len(loop.missed)}"
+        return loop.trouble
+
+    @property
+    def last_pass_at(self) -> float | None:
+        """When schedules were last evaluated, on the monotonic clock."""
+        return self._engine.loop.last_pass_at
+
+    @property
+    def restarts(self) -> int:
+        """How often the loop had to be started again."""
+        return self._engine.loop.restarts
+
+    @property
+    def next_due_at(self) -> float | None:
+        """The instant that the loop sleeps to, in epoch seconds."""
+        return self._engine.loop.next_due_at if self._mode == "hosting" else None
+
+    @property
+    def slots(self) -> int:
+        """How many firings may run at once; 0 is no limit."""
+        return self._settings.slots
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """Ids of the firings that this process launched and that run now."""
+        return self._engine.supervisor.running
+
+    @property
+    def missed(self) -> Missed:
+        """Due instants that passed while nobody hosted and that wait for the operator's word."""
+        return self._engine.loop.missed
+
+    # --- what the console asks for ------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to govern: from now on this process hosts or stands by as it may."""
+        if self._governing is None:
+            self._governing = asyncio.create_task(self._govern(), name="scheduler host")
+
+    async def stop(self, *, terminate: bool = False) -> tuple[Fate, ...]:
+        """Claim nothing any more, leave or terminate what was launched, give up the lease; what became of each firing."""
+        self._over.set()
+        self._engine.closing.set()
+        if self._governing is not None:
+            await self._governing
+        async with self._turn:
+            await self._end_work()
+            fates = await self._engine.supervisor.stop(terminate=terminate)
+            self._lease.release()
+            self._mode, self._reason = "off", "this console has stopped hosting"
+        return fates
+
+    async def idle(self) -> None:
+        """Return once no firing runs under this process."""
+        await self._engine.supervisor.idle()
+
+    async def decide(self, *, host: bool) -> None:
+        """Answer whether this process may host the scheduler of this store."""
+        self._answer = host
+        if not self._over.is_set():
+            await self._step()
+
+    async def settle_missed(self, *, apply_policies: bool) -> None:
+        """Apply each policy to the missed instants, or pass over all of them as skipped."""
+        self._engine.loop.settle(apply_policies=apply_policies)
+
+    async def fire_now(self, schedule: ScheduleRecord) -> str:
+        """Launch one firing by hand; the id of its row. Raises the closed errors when a gate refuses it.
+
+        Needs no lease: a firing by hand claims no instant, and this process follows what it launches.
+        """
+        return await self._engine.occurrences.by_hand(schedule.schedule_id)
+
+    def wake(self) -> None:
+        """Look again now: a schedule was changed."""
+        self._engine.loop.wake()
+
+    # --- governing ----------------------------------------------------------------------------------------------------
+
+    def _may_launch(self) -> bool:
+        return self._mode == "hosting" and not self._engine.closing.is_set() and self._lease.holds()
+
+    def _firing_ended(self) -> None:
+        self._engine.loop.firing_ended()
+
+    async def _govern(self) -> None:
+        while not self._over.is_set():
+            try:
+                await self._step()
+            except Exception:
+                log.exception("the scheduler host failed to look around")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), TAKE_OVER_EVERY)
+
+    async def _step(self) -> None:
+        """Look around once and become what this process should be now."""
+        async with self._turn:
+            obstacle = self._obstacle()
+            if obstacle is not None:
+                await self._step_down("off", obstacle)
+            elif not self._answer:
+                said = self._answer is not None
+                await self._step_down("off" if said else "undecided", "not hosted here: the operator said so" if said else None)
+            else:
+                await self._contend()
+
+    async def _contend(self) -> None:
+        survey = await asyncio.to_thread(self._survey)
+        if survey.peer:
+            await self._step_down("standby", PEER_HOSTS)
+        elif not survey.held:
+            await self._step_down("standby", self._lease.problem or self._quiet_words(survey.holder))
+            self._holder = survey.holder
+        elif self._mode == "hosting":
+            self._keep_time()
+        else:
+            self._begin_work()
+
+    def _survey(self) -> _Survey:
+        """Look for the peer and for the lease; runs in a thread, since a folder on the network may be slow."""
+        now = self._clock.monotonic()
+        if not self._settings.beside_peer and (self._mode != "hosting" or now - self._looked >= _PEER_EVERY):
+            self._looked, self._peer = now, self._peer_runs()
+        if self._peer:
+            return _Survey(True, False)
+        if self._mode != "hosting":
+            held = self._lease.acquire()
+            return _Survey(False, held, None if held else self._lease.holder())
+        held = self._lease.holds()
+        if held and now - self._beaten >= BEAT_EVERY:
+            self._beaten = now
+            self._lease.beat()
+        return _Survey(False, held)
+
+    def _keep_time(self) -> None:
+        """Have the loop look again when the wall clock was set or the machine slept: its timer knows nothing of that."""
+        offset = self._clock.now() - self._clock.monotonic()
+        if self._offset is not None and abs(offset - self._offset) > _DRIFT:
+            self.wake()
+        self._offset = offset
+
+    def _quiet_words(self, holder: HostRecord | None) -> str | None:
+        quiet = 0.0 if holder is None else self._clock.now() - holder.seen_at
+        if quiet <= 3 * BEAT_EVERY:
+            return None
+        return f"the host has given no sign of life for {format_duration(round(quiet))} (stopped, or its machine asleep)"
+
+    def _begin_work(self) -> None:
+        log.info("hosting the scheduler of this store")
+        self._mode, self._reason, self._holder, self._offset = "hosting", None, None, None
+        self._resting = asyncio.Event()
+        self._working = (
+            self._engine.loop.start(),
+            asyncio.create_task(self._recover(self._resting), name="scheduler recovery"),
+        )
+
+    async def _recover(self, resting: asyncio.Event) -> None:
+        """Look again and again for firings that lost their host, until the work ends."""
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(resting.wait(), RECOVER_EVERY)
+                return
+            try:
+                await self._engine.recovery.repeat()
+            except StudioApplicationError as failure:
+                log.warning("firings that lost their host were not looked for: %s", failure)
+            except Exception:
+                log.exception("firings that lost their host were not looked for")
+
+    async def _step_down(self, mode: Mode, reason: str | None) -> None:
+        """Be something else than the host; what was launched here goes on and is followed to its end."""
+        was = self._mode
+        self._mode, self._reason, self._holder = mode, reason, None
+        if was == "hosting":
+            log.warning("no longer hosting the scheduler: %s", reason or "the lease is held elsewhere")
+            await self._end_work()
+            self._lease.release()
+
+    async def _end_work(self) -> None:
+        if self._working:
+            self._resting.set()
+            await self._engine.loop.stop()
+            await asyncio.gather(*self._working, return_exceptions=True)
+            self._working = ()

@@ -1,0 +1,262 @@
+"""Sleep to the next due instant, evaluate what is due, and go on whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from studio_tui.application.errors import StudioApplicationError
+from studio_tui.application.ports import Clock, SchedulerStateService
+from studio_tui.domain import gates
+from studio_tui.domain.cadence import CadenceError, first_fire, zone_of
+from studio_tui.domain.schedules import ScheduleRecord, Zone
+from studio_tui.scheduler.admission import DEFERRAL_INTERVAL, Admission
+from studio_tui.scheduler.missed import Missed, MissedFires
+from studio_tui.scheduler.occurrence import Evaluated, Occurrences
+from studio_tui.scheduler.recovery import Recovery
+
+log = logging.getLogger(__name__)
+
+LONGEST_SLEEP: Final = 30.0
+"""Seconds after which the store is asked again, whatever it said before: the peer's tick as an upper bound."""
+
+BACKOFF: Final = (1.0, 2.0, 5.0, 15.0, 30.0)
+"""Seconds before a loop that failed is started again, by how often it has failed in a row."""
+
+_ERROR_RETRY: Final = 5.0
+_LOST_RETRY: Final = 0.5
+_SLOW_EVALUATION: Final = 5.0
+_AT_ONCE: Final = 500
+_FAR_AHEAD: Final = 366 * 86_400.0
+
+
+class EvaluationLoop:
+    """Evaluates schedules while this process hosts. ``ask_about_missed``: wait for :meth:`settle` before anything fires."""
+
+    def __init__(
+        self,
+        *,
+        state: SchedulerStateService,
+        occurrences: Occurrences,
+        admission: Admission,
+        missed: MissedFires,
+        recovery: Recovery,
+        clock: Clock,
+        zone: Zone,
+        ask_about_missed: bool,
+    ) -> None:
+        self._state, self._occurrences, self._admission = state, occurrences, admission
+        self._missed, self._recovery, self._clock, self._zone = missed, recovery, clock, zone
+        self._ask = ask_about_missed
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self._evaluating: dict[str, asyncio.Task[Evaluated]] = {}
+        self._waiting: dict[str, tuple[str | None, float]] = {}
+        self._planned: float | None = None
+        self._answer: asyncio.Future[bool] | None = None
+        self.missed: Missed = ()
+        self.trouble: str | None = None
+        self.last_pass_at: float | None = None
+        self.next_due_at: float | None = None
+        self.restarts = 0
+
+    def wake(self) -> None:
+        """Look again now."""
+        self._wake.set()
+
+    def firing_ended(self) -> None:
+        """A slot may be free: look again if somebody waits for one."""
+        if any(gate == "slots" for gate, _ in self._waiting.values()):
+            self._wake.set()
+
+    def settle(self, *, apply_policies: bool) -> None:
+        """The operator's word on :attr:`missed`."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(apply_policies)
+            self.missed = ()
+
+    def start(self) -> asyncio.Task[None]:
+        """Evaluate from now on, until :meth:`stop`."""
+        self._stopping = False
+        return asyncio.create_task(self._run(), name="scheduler loop")
+
+    async def _run(self) -> None:
+        """One pass after another. A failure is logged, counted, and tried again after a while."""
+        begun, failures = False, 0
+        while not self._stopping:
+            try:
+                if not begun:
+                    await self._begin()
+                    begun = True
+                until = await self.evaluate()
+                failures, self.trouble = 0, None
+                await self._sleep(until)
+            except asyncio.CancelledError:
+                # Somebody else's cancellation that strayed in here must not end the loop for good.
+                if self._stopping:
+                    raise
+                task = asyncio.current_task()
+                if task is not None:
+                    task.uncancel()
+                failures = await self._failed("an operation was cancelled", failures)
+            except Exception as failure:
+                expected = isinstance(failure, StudioApplicationError)
+                log.log(logging.WARNING if expected else logging.ERROR, "evaluation failed", exc_info=not expected)
+                failures = await self._failed(str(failure) if expected else type(failure).__name__, failures)
+
+    async def stop(self) -> None:
+        """Begin nothing new, and wait for what is being evaluated."""
+        self._stopping = True
+        self._wake.set()
+        if self._answer is not None and not self._answer.done():
+            self._answer.cancel()
+        if self._evaluating:
+            await asyncio.wait(tuple(self._evaluating.values()))
+
+    async def evaluate(self) -> float:
+        """One pass over what is due; the instant until which to sleep, in epoch seconds."""
+        self._wake.clear()
+        if self._planned is not None and gates.missed(self._planned, self._clock.now()):
+            await self._settle_overslept(self._clock.now() - self._planned)
+        await self._arm()
+        retries: list[float] = []
+        while True:
+            now = self._clock.now()
+            found = await self._state.list_due(now + LONGEST_SLEEP, limit=_AT_ONCE + len(self._waiting))
+            due = [schedule for schedule in found if (schedule.next_fire_at or 0.0) <= now]
+            results = await self._evaluate(await self._worth_a_look(due), now)
+            retries += [now + result.retry for result in results if result.retry is not None]
+            if not any(result.word in ("fired", "skipped", "failed") for result in results) or self._stopping:
+                break
+        self.last_pass_at = self._clock.monotonic()
+        return await self._next_look(found, now, retries)
+
+    async def _begin(self) -> None:
+        """What precedes the first pass: recovery, then the missed instants, with the operator's word where it is wanted."""
+        await self._recovery.begin()
+        missed = await self._missed.collect()
+        apply_policies = True
+        if missed and self._ask:
+            self._answer = asyncio.get_running_loop().create_future()
+            self.missed = missed
+            self.last_pass_at = self._clock.monotonic()
+            try:
+                apply_policies = await self._answer
+            finally:
+                self.missed, self._answer = (), None
+        await self._missed.settle(missed, apply_policies=apply_policies)
+
+    async def _settle_overslept(self, seconds: float) -> None:
+        """The machine slept, the clock was set, or the store did not answer: policies apply to what passed meanwhile.
+
+        What was waiting for a slot or a rate before that was not missed.
+        """
+        log.warning("the clock is %.0f s past the planned look", seconds)
+        known = self._waiting.keys() | self._evaluating.keys()
+        missed = tuple(item for item in await self._missed.collect() if item[0].schedule_id not in known)
+        await self._missed.settle(missed, apply_policies=True)
+
+    async def _arm(self) -> None:
+        """Give enabled schedules without an instant their first one."""
+        for schedule in await self._state.list_unarmed():
+            now = self._clock.now()
+            if self._occurrences.fault(schedule, now) is None:
+                try:
+                    zone = zone_of(schedule, self._zone) if schedule.trigger_type == "cron" else None
+                    first = first_fire(schedule, now, self._zone)
+                except CadenceError:
+                    continue
+                await self._state.arm(
+                    schedule, first, zone=zone.name if zone else None, zone_source=zone.source if zone else None
+                )
+
+    async def _worth_a_look(self, due: Sequence[ScheduleRecord]) -> list[ScheduleRecord]:
+        """The due ones without those being evaluated, and of those that wait for a slot no more than there are free ones.
+
+        One that waits is looked at again all the same when that makes another deferral.
+        """
+        listed = {schedule.schedule_id for schedule in due}
+        self._waiting = {waiting: held for waiting, held in self._waiting.items() if waiting in listed}
+        free = await self._free_slots() if self._waiting else 0
+        chosen = []
+        for schedule in due:
+            gate, since = self._waiting.get(schedule.schedule_id, (None, 0.0))
+            if schedule.schedule_id in self._evaluating:
+                continue
+            if gate == "slots" and self._clock.monotonic() - since < DEFERRAL_INTERVAL:
+                if free <= 0:
+                    continue
+                free -= 1
+            chosen.append(schedule)
+        return chosen
+
+    async def _free_slots(self) -> float:
+        verdict = await self._admission.slot()
+        limit, running = verdict.evidence["limit"], verdict.evidence["running"]
+        if not isinstance(limit, int) or not isinstance(running, int) or limit <= 0:
+            return math.inf
+        return limit - running
+
+    async def _evaluate(self, due: Sequence[ScheduleRecord], now: float) -> list[Evaluated]:
+        """Evaluate side by side; one that is slow (a dead network folder, say) is left to itself and holds nobody up."""
+        tasks = [self._start(schedule, now) for schedule in due]
+        if not tasks:
+            return []
+        done, _ = await asyncio.wait(tasks, timeout=_SLOW_EVALUATION)
+        return [task.result() for task in done]
+
+    def _start(self, schedule: ScheduleRecord, now: float) -> asyncio.Task[Evaluated]:
+        schedule_id = schedule.schedule_id
+        task = asyncio.create_task(self._one(schedule, now), name=f"evaluate {schedule_id}")
+        self._evaluating[schedule_id] = task
+        task.add_done_callback(lambda done: self._evaluating.pop(schedule_id, None))
+        return task
+
+    async def _one(self, schedule: ScheduleRecord, now: float) -> Evaluated:
+        try:
+            result = await self._occurrences.due(schedule, now)
+        except StudioApplicationError as failure:
+            log.warning("schedule %s: not evaluated: %s", schedule.name, failure)
+            return Evaluated("broken", _ERROR_RETRY)
+        except Exception:
+            log.exception("schedule %s: its evaluation failed", schedule.name)
+            return Evaluated("broken", LONGEST_SLEEP)
+        if result.word == "waiting":
+            self._waiting[schedule.schedule_id] = (result.gate, self._clock.monotonic())
+        else:
+            self._waiting.pop(schedule.schedule_id, None)
+        return Evaluated("lost", _LOST_RETRY) if result.word == "lost" else result
+
+    async def _next_look(self, found: Sequence[ScheduleRecord], now: float, retries: Sequence[float]) -> float:
+        coming = [at for schedule in found if (at := schedule.next_fire_at) is not None and at > now]
+        self.next_due_at = min(coming, default=None) or await self._next_beyond(now)
+        return min([now + LONGEST_SLEEP, *coming, *retries])
+
+    async def _next_beyond(self, now: float) -> float | None:
+        """The next instant that lies further ahead, past those of schedules that are due and cannot fire."""
+        earliest = await self._state.next_due_at()
+        if earliest is None or earliest > now:
+            return earliest
+        found = await self._state.list_due(now + _FAR_AHEAD, limit=_AT_ONCE)
+        return min((at for schedule in found if (at := schedule.next_fire_at) is not None and at > now), default=None)
+
+    async def _sleep(self, until: float) -> None:
+        self._planned = until
+        await self._pause(until - self._clock.now())
+
+    async def _failed(self, words: str, failures: int) -> int:
+        self.restarts += 1
+        self.trouble = words
+        self._wake.clear()
+        await self._pause(BACKOFF[min(failures, len(BACKOFF) - 1)])
+        return failures + 1
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, but no longer than until somebody wakes the loop."""
+        try:
+            await asyncio.wait_for(self._wake.wait(), min(max(seconds, 0.0), LONGEST_SLEEP))
+        except TimeoutError:
+            return

@@ -1,0 +1,159 @@
+"""What an earlier host left behind, and instants that passed while nobody looked.
+
+Delivery: a firing that was claimed and never launched is launched later; one whose host died in the very moment of starting it
+is not launched again, since it may have run; one that was launched is followed to its end or ended with what is known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from studio_tui.application.errors import StateUnavailable, StudioApplicationError
+from studio_tui.application.ports import Clock, LaunchNote, LaunchNotePort, ProcessPort, SchedulerStateService
+from studio_tui.domain.cadence import CadenceError, first_fire, zone_of
+from studio_tui.domain.identity import ProcessIdentity
+from studio_tui.domain.runs import RunRecord
+from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
+from studio_tui.scheduler import outcome as outcomes
+from studio_tui.scheduler.adoption import Adopter
+from studio_tui.scheduler.occurrence import Occurrences
+from studio_tui.scheduler.supervision import Supervisor
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+UNDISPATCHED_GRACE: Final = 10.0
+"""Seconds that any host has between its claim and the launch before another one may think it dead."""
+
+SETTLED: Final = 30.0
+"""Seconds for which all runs of a firing must have ended before they speak for a process that we know nothing of: the next run
+of a flow may be about to begin."""
+
+
+class Recovery:
+    """The passes at the start of hosting, repeated while it lasts. ``identity`` is this process."""
+
+    def __init__(
+        self,
+        *,
+        state: SchedulerStateService,
+        processes: ProcessPort,
+        notes: LaunchNotePort,
+        occurrences: Occurrences,
+        adopter: Adopter,
+        supervisor: Supervisor,
+        clock: Clock,
+        zone: Zone,
+        identity: ProcessIdentity,
+    ) -> None:
+        self._state, self._processes, self._notes = state, processes, notes
+        self._occurrences, self._adopter, self._supervisor = occurrences, adopter, supervisor
+        self._clock, self._zone, self._identity = clock, zone, identity
+
+    async def begin(self) -> None:
+        """Everything that precedes the first evaluation; a pass that fails does not cost the others."""
+        await each(self._recompute_zone, await self._state.list_armed_cron(), lambda schedule: schedule.name)
+        await self.repeat()
+
+    async def repeat(self) -> None:
+        """The passes that go on while hosting, so that a firing that is lost later is noticed too."""
+        older_than = self._clock.now() - UNDISPATCHED_GRACE
+        await each(self._undispatched, await self._state.list_undispatched(older_than=older_than), lambda row: row.run_id)
+        await each(self._dispatched, await self._state.list_dispatched(), lambda row: row.run_id)
+
+    async def _recompute_zone(self, schedule: ScheduleRecord) -> None:
+        """Stamp the zone that counts on this host and what follows from it. What is due already is left to the missed pass."""
+        try:
+            zone = zone_of(schedule, self._zone)
+            now = self._clock.now()
+            planned = schedule.next_fire_at
+            if planned is None or planned > now:
+                planned = first_fire(schedule, now, self._zone)
+        except CadenceError as broken:
+            log.warning("schedule %s fires nothing: %s: %s", schedule.name, broken.field, broken)
+            return
+        stamped = (schedule.effective_timezone, schedule.effective_timezone_source)
+        if planned != schedule.next_fire_at or stamped != (zone.name, zone.source):
+            await self._state.arm(schedule, planned, zone=zone.name, zone_source=zone.source)
+
+    # --- claimed, never launched --------------------------------------------------------------------------------------
+
+    async def _undispatched(self, row: FiringRecord) -> None:
+        if self._supervisor.looks_after(row.run_id):
+            return
+        note = await asyncio.to_thread(self._notes.recall, row.run_id)
+        if note is not None:
+            await self._interrupted_launch(row, note)
+            return
+        schedule = await self._state.get_schedule(row.schedule_id) if row.schedule_id else None
+        if row.chain_depth != 0:
+            await self._occurrences.bury(row, "a chain step is not begun again")
+        elif schedule is None or not schedule.enabled:
+            await self._occurrences.bury(row, "its schedule is turned off or gone")
+        elif (run_id := await self._occurrences.again(row, schedule)) is not None:
+            log.warning("firing %s of schedule %s was never launched; fired again as %s", row.run_id, schedule.name, run_id)
+
+    async def _interrupted_launch(self, row: FiringRecord, note: LaunchNote) -> None:
+        if await self._is_supervised(note):
+            return  # a slow start under a host that lives
+        if note.identity is not None:
+            await self._state.mark_dispatched(row.run_id, note.at)
+        else:
+            await self._occurrences.bury(row, "while it was being started, so whether it ran is not known; not started again")
+
+    # --- launched, not ended ------------------------------------------------------------------------------------------
+
+    async def _dispatched(self, row: FiringRecord) -> None:
+        if self._supervisor.looks_after(row.run_id):
+            return
+        note = await asyncio.to_thread(self._notes.recall, row.run_id)
+        if note is not None and await self._is_supervised(note):
+            return
+        schedule = await self._schedule_of(row)
+        lives = await self._lives(note.identity if note is not None else None)
+        if lives and note is not None and note.identity is not None:
+            log.info("firing %s lives on without its host; followed from here", row.run_id)
+            self._adopter.follow(row, schedule, note.identity)
+        elif lives is False or self._have_settled(await self._runs_of(row)):
+            self._adopter.conclude(row, schedule)
+
+    async def _schedule_of(self, row: FiringRecord) -> ScheduleRecord:
+        schedule = await self._state.get_schedule(row.schedule_id) if row.schedule_id else None
+        if schedule is not None:
+            return schedule
+        return ScheduleRecord(row.schedule_id or "", "(deleted)", False, "interval", row.action_kind)
+
+    async def _runs_of(self, row: FiringRecord) -> tuple[RunRecord, ...]:
+        if row.invocation_id is None:
+            return ()
+        return await self._state.list_sessions_for_invocation(row.invocation_id)
+
+    def _have_settled(self, runs: tuple[RunRecord, ...]) -> bool:
+        last = max((run.ended_at or run.updated_at or 0.0 for run in runs), default=0.0)
+        return outcomes.all_ended(runs) and self._clock.now() - last >= SETTLED
+
+    async def _lives(self, identity: ProcessIdentity | None) -> bool | None:
+        return None if identity is None else await asyncio.to_thread(self._processes.alive, identity)
+
+    async def _is_supervised(self, note: LaunchNote) -> bool:
+        """Whether another console that lives waits for this firing."""
+        if note.supervisor is None or note.supervisor == self._identity:
+            return False
+        return await self._lives(note.supervisor) is not False
+
+
+async def each(work: Callable[[T], Awaitable[None]], items: tuple[T, ...], name: Callable[[T], str]) -> None:
+    """Do the work on each item; one that fails is logged and does not stop the others, a store that is gone does."""
+    for item in items:
+        try:
+            await work(item)
+        except StateUnavailable:
+            raise
+        except StudioApplicationError as failure:
+            log.warning("%s: %s", name(item), failure)
+        except Exception:
+            log.exception("recovery of %s failed", name(item))
