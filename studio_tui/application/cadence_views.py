@@ -15,6 +15,7 @@ from studio_tui.domain.schedules import ScheduleRecord, Zone
 _PATHS: Final = {
     "cron_expr": ("trigger", "expression"),
     "resolved_timezone": ("trigger", "timezone"),
+    "timezone": ("trigger", "timezone"),
     "interval_sec": ("trigger", "seconds"),
     "next_fire_at": ("trigger", "at"),
     "poll_interval_sec": ("trigger", "poll_interval_seconds"),
