@@ -40,7 +40,7 @@ _TWICE: Final = 2.0
 log = logging.getLogger(__name__)
 
 
-class StudioApp(App[int]):
+class StudioApp(App[int], inherit_bindings=False):
     """The shell: screens as modes, one change feed, the facts of the header, toasts, and one way out.
 
     ``open_studio`` gives the operations; what it raises is shown with a way to try again. ``close_studio`` ends what was opened
@@ -53,6 +53,7 @@ class StudioApp(App[int]):
     BINDINGS = [
         *(bind(f"go.{place.name}", f"go('{place.name}')", show=False) for place in PLACES),
         bind("palette", show=False),
+        bind("host", "host", show=False),
         bind("help", "help"),
         bind("repaint", "repaint", show=False),
         bind("up", "up", show=False),
@@ -124,10 +125,25 @@ class StudioApp(App[int]):
             self._studio = await self._open_studio()
             self._feeds.start()
             await self.switch_mode(self.place)
+            self._ask_once()
         except Exception as error:
             if not isinstance(opening, OpeningScreen):
                 raise
             opening.say(failures.opening_notice(error))
+
+    def _ask_once(self) -> None:
+        """The open question about the scheduler is put when the console opens, and by key after that: never by surprise."""
+        from studio_tui.tui.hosting import ask_about_host, has_question
+
+        if has_question(self.studio.host.status()):
+            ask_about_host(self)
+
+    def action_host(self) -> None:
+        """Decide who fires the schedules, and what of missed fires."""
+        from studio_tui.tui.hosting import ask_about_host
+
+        if self.is_open:
+            ask_about_host(self)
 
     def now(self) -> float:
         """Epoch seconds by the application's clock."""

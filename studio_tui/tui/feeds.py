@@ -128,6 +128,8 @@ def host_cell(status: HostStatus, ascii_only: bool = False) -> Span:
     dot, ring = ("*", "o") if ascii_only else ("●", "○")
     age = status.pass_age
     match status.state:
+        case "hosting" if status.missed:
+            return f"{ring} {len(status.missed)} missed", "bold warn"
         case "hosting":
             old = age is not None and age > _OLD_PASS
             return (f"{dot} host {fmt.one_unit(age)}", "warn") if old and age else (f"{dot} host", "ok")

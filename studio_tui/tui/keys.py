@@ -49,6 +49,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "run_now": Action("t", "run now", "fire the schedule once, now", "act"),
     "toggle": Action("p", "on/off", "enable or disable the schedule", "act"),
     "new": Action("n", "new", "make a new one", "act"),
+    "host": Action("M", "host", "decide who fires the schedules, and what of missed fires", "act"),
     "go.runs": Action("1", "runs", "go to Runs", "go"),
     "go.shows": Action("2", "shows", "go to Shows", "go"),
     "go.schedules": Action("3", "schedules", "go to Schedules", "go"),

@@ -174,7 +174,9 @@ class RunDetailScreen(StudioScreen):
         live = run.status == "running"
         tokens = f"{fmt.tokens(run.input_tokens)} in {fmt.tokens(run.output_tokens)} out" if run.input_tokens is not None else ""
         cost = f"{fmt.money(run.total_cost_usd)} usd" if run.total_cost_usd is not None else ""
-        figures = "   ".join(part for part in (f"{'up' if live else 'took'} {took(run, self.now())}", tokens, cost) if part)
+        figures = "   ".join(
+            part for part in (f"{'up' if live else 'took'} {took(run, self.now()).lstrip('+')}", tokens, cost) if part
+        )
         first: list[Span] = [
             *heading(run.name),
             ("   ", "soft"),

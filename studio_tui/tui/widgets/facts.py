@@ -8,7 +8,7 @@ from typing import Final
 from studio_tui.tui.safe_text import cells, line
 from studio_tui.tui.statuses import Span
 
-LABEL: Final = 12
+LABEL: Final = 14
 """Cells of the labels' column, indent included."""
 
 

@@ -13,6 +13,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from studio_tui.tui.statuses import Span
+from studio_tui.tui.widgets.field import Field
 from studio_tui.tui.widgets.panes import LinesPane
 
 _PAUSE: Final = 0.25
@@ -30,9 +31,9 @@ class FilterLine(Horizontal):
     FilterLine {
         height: 1;
         margin: 1 0;
-        & > LinesPane { height: 1; width: 2fr; }
+        & > LinesPane { height: 1; width: 1fr; }
         & > .filter-line--mark { width: 3; }
-        & > Input { width: 1fr; min-width: 16; background: $ground; padding: 0; }
+        & > Input { width: 1fr; min-width: 16; max-width: 50; background: $ground; padding: 0; }
         & > Input:focus { background: $ground; }
     }
     """
@@ -61,9 +62,7 @@ class FilterLine(Horizontal):
     def compose(self) -> ComposeResult:
         """Mark, field, note."""
         yield LinesPane(classes="filter-line--mark")
-        field = Input(compact=True, placeholder=self._hint, select_on_focus=False)
-        field.cursor_blink = False
-        yield field
+        yield Field(placeholder=self._hint)
         yield LinesPane(id="note")
 
     def on_mount(self) -> None:

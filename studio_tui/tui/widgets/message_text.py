@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from studio_tui.application.models.runs import MessageView
@@ -19,6 +20,7 @@ ROLE: Final[dict[str, Span]] = {
 }
 """Who speaks, by kind of message."""
 _SHORT: Final = 300
+_PARSED: Final = 4_000
 
 
 def absent(message: MessageView) -> str | None:
@@ -31,9 +33,17 @@ def absent(message: MessageView) -> str | None:
 
 
 def arguments_words(message: MessageView) -> str:
-    """The arguments of a call in one line: a single one by its value alone."""
-    text = line(message.arguments or "", _SHORT)
-    return text.removeprefix("{").removesuffix("}")
+    """The arguments of a call in one line: a single one by its value alone, several as ``name=value``."""
+    raw = message.arguments or ""
+    try:
+        values = json.loads(raw) if len(raw) <= _PARSED else None
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        return line(raw, _SHORT)
+    words = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+    shown = next(iter(words.values())) if len(words) == 1 else "  ".join(f"{name}={value}" for name, value in words.items())
+    return line(" ".join(shown.split()), _SHORT)
 
 
 def one_line(message: MessageView) -> Span:

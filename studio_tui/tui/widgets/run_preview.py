@@ -87,7 +87,7 @@ class RunPreview(Horizontal):
                 *heading(run.name),
                 ("  ", "soft"),
                 (run.state, state_token(run.state)),
-                (f" · {run.status} · {fmt.duration(run.duration)}", "faint"),
+                (f" · {run.status}" + (f" · {fmt.duration(run.duration)}" if run.duration is not None else ""), "faint"),
             ]
         ]
         if run.problems:

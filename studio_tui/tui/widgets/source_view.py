@@ -85,11 +85,11 @@ class SourceView(Vertical):
         self._source = text
         area = self.query_one(TextArea)
         self.remove_class("-notice")
-        shown = clean_block(text[:LIMIT])
+        shown = text[:LIMIT]
         if len(text) > LIMIT:
             shown += f"\n\n… {len(text) - LIMIT:,} more characters are not shown here"
         area.language = language
-        area.load_text(shown)
+        area.load_text(clean_block(shown))
 
     def say(self, notice: Notice) -> None:
         """There is no text; say why."""

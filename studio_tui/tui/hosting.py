@@ -1,0 +1,111 @@
+"""Who fires the schedules, in words, and the two questions about it: may it be here, and what of the missed fires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from studio_tui.tui import format as fmt
+from studio_tui.tui.screens.dialogs import Choice
+from studio_tui.tui.statuses import Span
+from studio_tui.tui.widgets.choices import Answer
+
+if TYPE_CHECKING:
+    from studio_tui.application.models.host import HostStatus
+    from studio_tui.tui.app import StudioApp
+
+_LISTED: Final = 8
+
+
+def host_line(status: HostStatus, now: float) -> Sequence[Span]:
+    """The scheduler in one line, above the schedules."""
+    match status.state:
+        case "hosting" if status.missed:
+            spans: list[Span] = [(f" {len(status.missed)} missed", "bold warn"), ("   nothing fires before M decides", "soft")]
+        case "hosting":
+            spans = [(" firing here", "bold ok"), (f"   {_slots(status)}", "soft")]
+            if status.next_due_at is not None:
+                spans.append((f"   next at {fmt.clock(status.next_due_at)}", "soft"))
+            if status.restarts:
+                spans.append((f"   restarted {status.restarts} times", "warn"))
+        case "standby":
+            spans = [(" standing by", "bold soft"), (f"   {status.holder or status.reason or 'another process'} fires", "soft")]
+        case "undecided":
+            spans = [(" nothing fires here yet", "bold warn"), ("   M decides whether this console may", "soft")]
+        case "stalled":
+            spans = [(" the scheduler stalled", "bold fail"), (f"   {status.reason or 'it is started again by itself'}", "soft")]
+        case "held":
+            spans = [(" firing is held", "bold warn"), (f"   {status.reason or ''}", "soft")]
+        case _:
+            spans = [(" not firing here", "bold mute"), (f"   {status.reason or 'M turns it on'}", "soft")]
+    if status.reason and status.state == "hosting" and not status.missed:
+        spans.append((f"   {status.reason}", "warn"))
+    return spans
+
+
+def ask_about_host(app: StudioApp) -> None:
+    """Put the open question about the scheduler, or say how it stands where there is none."""
+    status = app.studio.host.status()
+    if status.state == "undecided" or (status.state == "off" and app.studio.store.status().mode == "ready"):
+        _ask_to_host(app, status)
+    elif status.missed:
+        _ask_about_missed(app, status)
+    else:
+        app.toast("".join(text for text, _ in host_line(status, app.now())).strip())
+
+
+def has_question(status: HostStatus) -> bool:
+    """Whether somebody should be asked when the console opens."""
+    return status.state == "undecided" or bool(status.missed)
+
+
+def _ask_to_host(app: StudioApp, status: HostStatus) -> None:
+    words = [
+        "this home was made by another program, and its schedules do not fire from here yet",
+        "one process fires them: while this console does, other consoles stand by",
+    ]
+    if status.holder:
+        words.append(f"now it is {status.holder}")
+    answers = [
+        Answer("later", "not now", "nothing fires from here; asked again at the next start"),
+        Answer("yes", "host here", "schedules fire while this console is open; kept for this home"),
+        Answer("no", "never here", "kept for this home; M changes it"),
+    ]
+
+    def answered(answer: str | None) -> None:
+        if answer in ("yes", "no"):
+            hosting = answer == "yes"
+            app.act(lambda: app.studio.host.decide(host=hosting, remember=True), lambda _done: _decided(app))
+
+    app.push_screen(Choice("may this console fire this home's schedules?", words, answers), answered)
+
+
+def _decided(app: StudioApp) -> None:
+    if app.top_screen is not None:
+        app.top_screen.refresh_data()
+
+
+def _ask_about_missed(app: StudioApp, status: HostStatus) -> None:
+    missed = status.missed
+    words: list[str | Sequence[Span]] = ["nobody fired these while they were due; nothing fires before you decide", ""]
+    for one in missed[:_LISTED]:
+        effect = "will run once" if one.policy == "run_once" else "will be skipped"
+        words.append([(f"{fmt.when(one.due_at, app.now()):>6}  ", "faint"), (f"{one.name}  ", "ink"), (effect, "soft")])
+    if len(missed) > _LISTED:
+        words.append(f"and {len(missed) - _LISTED} more")
+    once = sum(1 for one in missed if one.policy == "run_once")
+    answers = [
+        Answer("skip", "skip them all", "each is kept as skipped; nothing is made up for"),
+        Answer("apply", "apply policies", f"{once} run once now, {len(missed) - once} are skipped"),
+    ]
+
+    def answered(answer: str | None) -> None:
+        if answer is not None:
+            apply = answer == "apply"
+            app.act(lambda: app.studio.host.settle_missed(apply_policies=apply), lambda _done: _decided(app))
+
+    app.push_screen(Choice(f"{len(missed)} missed {'fire' if len(missed) == 1 else 'fires'}", words, answers), answered)
+
+
+def _slots(status: HostStatus) -> str:
+    return f"{status.running} of {status.slots} slots busy" if status.slots else f"{status.running} running, no limit"
