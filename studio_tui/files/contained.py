@@ -9,33 +9,19 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
+
+from studio_tui.files.reading import special_problem, why
 
 MAX_ENTRIES: Final = 20_000
 """Entries of one folder that are looked at."""
 
 _NAME_BYTES: Final = 255
 _FORBIDDEN: Final = frozenset("/\\\0*?[]{}~")
-
-_REASONS: Final = {
-    errno.EACCES: "permission denied",
-    errno.EPERM: "permission denied",
-    errno.ENOENT: "not there any more",
-    errno.EISDIR: "a folder, not a file",
-    errno.ENOTDIR: "a file, not a folder",
-    errno.ELOOP: "a link that leads back to itself",
-    errno.ENAMETOOLONG: "its name is too long",
-}
-
-_SPECIAL: Final = (
-    (stat.S_ISFIFO, "a pipe; not opened"),
-    (stat.S_ISSOCK, "a socket; not opened"),
-    (stat.S_ISCHR, "a device; not opened"),
-    (stat.S_ISBLK, "a device; not opened"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +46,6 @@ class Listing:
 
     entries: tuple[Entry, ...] = ()
     problem: str | None = None
-
-
-def why(error: OSError) -> str:
-    """The reason of a failed system call in plain words, without a path."""
-    return _REASONS.get(error.errno or 0) or (error.strerror or type(error).__name__).lower()
 
 
 def printable(name: str) -> str:
@@ -124,53 +105,31 @@ def _is_folder(item: os.DirEntry[str]) -> bool:
         return False
 
 
+def probe(folder: str | Path, root: str, names: Iterable[str]) -> Listing:
+    """As :func:`scan`, for these names only. They must be names, see :func:`name_problem`."""
+    found: list[Entry] = []
+    for name in names:
+        path = os.path.join(folder, name)
+        if not name.startswith(".") and os.path.lexists(path):
+            found.append(_judge(name, path, root, is_link=os.path.islink(path), look=partial(os.stat, path)))
+    return _sorted(found, None)
+
+
 def _inspect(item: os.DirEntry[str], root: str) -> Entry:
+    return _judge(item.name, item.path, root, is_link=item.is_symlink(), look=item.stat)
+
+
+def _judge(name: str, path: str, root: str, *, is_link: bool, look: Callable[[], os.stat_result]) -> Entry:
     """What one entry is, by its status alone."""
     try:
-        status = item.stat()
+        status = look()
     except OSError as error:
-        reason = "a link to nothing" if error.errno == errno.ENOENT and item.is_symlink() else why(error)
-        return Entry(item.name, item.path, is_folder=False, status=None, problem=reason)
+        reason = "a link to nothing" if error.errno == errno.ENOENT and is_link else why(error)
+        return Entry(name, path, is_folder=False, status=None, problem=reason)
     is_folder = stat.S_ISDIR(status.st_mode)
-    target = os.path.realpath(item.path) if item.is_symlink() else None
+    target = os.path.realpath(path) if is_link else None
     problem = special_problem(status)
-    if is_folder and target is not None and inside(os.path.realpath(os.path.dirname(item.path)), target):
+    if is_folder and target is not None and inside(os.path.realpath(os.path.dirname(path)), target):
         problem = "a link to a folder above it; not followed"
     outside = target if target is not None and not inside(target, root) else None
-    return Entry(item.name, item.path, is_folder, status, problem, outside)
-
-
-def special_problem(status: os.stat_result) -> str | None:
-    """Why something that is neither file nor folder is not opened."""
-    for is_special, reason in _SPECIAL:
-        if is_special(status.st_mode):
-            return reason
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """Bytes of a file with the status it had when it was opened; ``complete`` when they are all of it."""
-
-    data: bytes
-    status: os.stat_result
-    complete: bool
-
-
-def read_file(path: str | Path, limit: int) -> Blob:
-    """At most ``limit`` bytes from the start of a regular file. Raises :class:`OSError`.
-
-    It does not wait even if a pipe took the file's place since it was judged.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    with os.fdopen(descriptor, "rb", buffering=0) as handle:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, special_problem(status) or "not a regular file")
-        chunks: list[bytes] = []
-        left = limit + 1
-        while left > 0 and (chunk := handle.read(left)):
-            chunks.append(chunk)
-            left -= len(chunk)
-    data = b"".join(chunks)
-    return Blob(data[:limit], status, complete=len(data) <= limit)
+    return Entry(name, path, is_folder, status, problem, outside)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from studio_tui.files.contained import Entry, Listing, name_problem, printable, scan
+from studio_tui.files.contained import Entry, Listing, name_problem, printable, probe, scan
 
 EXTENSIONS: Final = (".md", ".playbook.yaml", ".yaml")
 """In the order of the lookup."""
@@ -60,12 +60,16 @@ def candidate(
 class RootIndex:
     """One look at a root of agents or playbooks. Blocks: run it in a thread."""
 
-    def __init__(self, kind: str, root: Path) -> None:
+    def __init__(self, kind: str, root: Path, *, only: str | None = None) -> None:
+        """Look at all, or only at what stands under one name in the root itself."""
         self._kind = kind
         self._real = os.path.realpath(root)
-        top = scan(root, self._real, lambda name, is_folder: is_folder or split_name(name) is not None)
+        if only is None:
+            top = scan(root, self._real, lambda name, is_folder: is_folder or split_name(name) is not None)
+        else:
+            top = probe(root, self._real, (only, *(only + extension for extension in EXTENSIONS)))
         self.problem = top.problem
-        self._files = {entry.name: entry for entry in top.entries if not entry.is_folder}
+        self._files = {entry.name: entry for entry in top.entries if not entry.is_folder and split_name(entry.name)}
         folders = [entry for entry in top.entries if entry.is_folder]
         if len(folders) > MAX_FOLDERS:
             self.problem = f"more than {MAX_FOLDERS} folders; the rest is not shown"

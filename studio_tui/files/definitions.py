@@ -11,9 +11,10 @@ from typing import Final
 
 from studio_tui.domain.definitions import FILE_KINDS, FileDefinition
 from studio_tui.files.cache import StampCache
-from studio_tui.files.contained import Blob, name_problem, read_file, why
+from studio_tui.files.contained import name_problem
 from studio_tui.files.definition_index import Candidate, RootIndex
 from studio_tui.files.frontmatter import Head, markdown_head, yaml_head
+from studio_tui.files.reading import Blob, read_file, why
 from studio_tui.files.roots import Roots
 from studio_tui.files.skill_index import SkillIndex
 
@@ -68,20 +69,20 @@ class DefinitionFiles:
         return tuple(found)
 
     def _read(self, kind: str, name: str) -> FileDefinition | None:
-        index = self._index(kind)
         if name_problem(name) is None:
-            candidate = index.find(name)
+            # First by itself, so that a name costs the same in a root of any size; other folders are the last place to look.
+            candidate = self._index(kind, only=name).find(name) or self._index(kind).find(name)
         else:  # never looked up as a path, but what the list shows must open, if only to say why it does not
-            candidate = next((one for one in index.candidates() if one.name == name), None)
+            candidate = next((one for one in self._index(kind).candidates() if one.name == name), None)
         if candidate is None:
             return None
         if candidate.problem is not None:
             return _record(kind, candidate)
         return _attempt(kind, candidate, lambda: _reading(candidate, CONTENT_BYTES, keep=True))
 
-    def _index(self, kind: str) -> RootIndex | SkillIndex:
+    def _index(self, kind: str, *, only: str | None = None) -> RootIndex | SkillIndex:
         root = self._roots.of_kind(kind)
-        return SkillIndex(root) if kind == "skill" else RootIndex(kind, root)
+        return SkillIndex(root, only=only) if kind == "skill" else RootIndex(kind, root, only=only)
 
     def _summary(self, kind: str, candidate: Candidate) -> FileDefinition | None:
         status = candidate.entry.status

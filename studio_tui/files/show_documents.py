@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from studio_tui.files.cache import StampCache, stamp_of
-from studio_tui.files.contained import inside, read_file, why
+from studio_tui.files.contained import inside
+from studio_tui.files.reading import read_file, why
 
 JSON_BYTES: Final = 1024 * 1024
 TEXT_BYTES: Final = 256 * 1024

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Final
 
-_GOAL: Final = re.compile(r"^## Goal[ \t]*\n(.+?)(?=\n## |\Z)", re.MULTILINE | re.DOTALL)
 _GOAL_LENGTH: Final = 500
 _TEXT_LENGTH: Final = 16 * 1024
+_MAX_SECONDS: Final = 1e11
 _BLOCK_REASONS: Final = frozenset({"invalid_deps", "dep_failed"})
 
 
@@ -25,22 +25,29 @@ class ShowHead:
     integration_branch: str | None = None
 
 
-def show_head(text: str) -> ShowHead:
+def show_head(document: str) -> ShowHead:
     """Goal, repository and branches of a ``_show.md`` whose line ends are ``\\n``."""
-    goal = _GOAL.search(text)
     said: dict[str, str] = {}
-    for line in text.split("\n"):
+    lines = document.split("\n")
+    for line in lines:
         key, colon, value = line.strip().partition(":")
         if colon and key.startswith("- "):
             said[key[2:]] = value.strip()
     integration = said.get("Integration branch", said.get("Integration", "")).split("(")[0].strip()
     base = said.get("Base for final merge", said.get("Base", ""))
     return ShowHead(
-        goal=goal[1].strip()[:_GOAL_LENGTH] or None if goal else None,
+        goal=_section(lines, "## Goal")[:_GOAL_LENGTH] or None,
         repo=said.get("Repo") or None,
         base_branch=base or None,
         integration_branch=integration or None,
     )
+
+
+def _section(lines: Sequence[str], heading: str) -> str:
+    """The text under a heading, up to the next one of its level; empty when there is none."""
+    start = next((number for number, line in enumerate(lines, 1) if line.rstrip() == heading), len(lines))
+    body = takewhile(lambda line: not line.startswith("## "), lines[start:])
+    return "\n".join(body).strip()
 
 
 def show_status(statuses: Sequence[str | None], *, aborted: bool, passed: bool) -> str:
@@ -79,16 +86,17 @@ def epoch(value: object) -> float | None:
     except OverflowError:
         return None
     except ValueError:
-        return _iso(str(value))
-    return seconds if math.isfinite(seconds) and abs(seconds) < 1e11 else None
+        seconds = _iso(str(value))
+    return seconds if math.isfinite(seconds) and abs(seconds) < _MAX_SECONDS else None
 
 
-def _iso(value: str) -> float | None:
+def _iso(value: str) -> float:
+    """Epoch seconds, or NaN for what is no time."""
     try:
         moment = datetime.fromisoformat(value.strip())
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        return None
+        return math.nan
 
 
 def number(value: object) -> int | None:

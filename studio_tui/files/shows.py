@@ -12,9 +12,10 @@ from studio_tui.domain.shows import PlayRecord, ShowRecord
 from studio_tui.files.cache import StampCache
 from studio_tui.files.contained import Entry, printable, scan
 from studio_tui.files.frontmatter import unify
+from studio_tui.files.plays import read_play, refusal_of
 from studio_tui.files.roots import Roots
-from studio_tui.files.show_documents import OUTSIDE, JsonFile, ShowDocuments
-from studio_tui.files.show_facts import ShowHead, block_reason, epoch, number, play_reason, show_head, show_status, text
+from studio_tui.files.show_documents import JsonFile, ShowDocuments
+from studio_tui.files.show_facts import ShowHead, show_head, show_status, text
 
 PLAY_DOCUMENTS: Final = ("_intent.md", "_prompt.md")
 DOCUMENTS_BYTES: Final = 8 * 1024 * 1024
@@ -63,18 +64,13 @@ def _is_show(name: str, is_folder: bool) -> bool:
     return is_folder
 
 
-def _refusal(folder: Entry) -> str | None:
-    """Why a folder is not entered."""
-    return folder.problem or (OUTSIDE if folder.target is not None else None)
-
-
 class _Show:
     """One show folder as it is now."""
 
     def __init__(self, folder: Entry, documents: ShowDocuments, root: str) -> None:
         self._folder = folder
         self._documents = documents
-        self._refusal = _refusal(folder)
+        self._refusal = refusal_of(folder)
         listing = scan(folder.path, root, _is_show) if self._refusal is None else None
         self._problem = listing.problem if listing is not None else self._refusal
         self._plays = listing.entries if listing is not None else ()
@@ -84,7 +80,7 @@ class _Show:
         topic = printable(self._folder.name)
         if self._refusal is not None:
             return ShowRecord(topic=topic, show_dir=printable(self._folder.path), error=self._refusal)
-        plays = tuple(_play(folder, self._documents, order) for order, folder in enumerate(self._plays))
+        plays = tuple(read_play(folder, self._documents, order) for order, folder in enumerate(self._plays))
         head, head_problem = self._head()
         final = self._documents.json(self._path("_final_verdict.json"))
         aborted = os.path.lexists(self._path("_ABORT"))
@@ -116,7 +112,7 @@ class _Show:
         left = DOCUMENTS_BYTES
         if self._refusal is not None:
             return found
-        plays = [folder.name for folder in self._plays if _refusal(folder) is None]
+        plays = [folder.name for folder in self._plays if refusal_of(folder) is None]
         for name in ("_show.md", *(f"{play}/{document}" for play in plays for document in PLAY_DOCUMENTS)):
             if left <= 0:
                 found[printable(name)] = f"[not read: the documents of this show exceed {DOCUMENTS_BYTES >> 20} MiB]\n"
@@ -154,47 +150,3 @@ def _show_reason(status: str, *, passed: bool) -> str | None:
     if status == "completed":
         return "show.completed.final_gate" if passed else "show.completed.all_plays_merged"
     return "show.aborted.operator" if status == "aborted" else None
-
-
-def _play(folder: Entry, documents: ShowDocuments, order: int) -> PlayRecord:
-    """One play. A broken ``_meta.json`` leaves nothing known of it but its gate."""
-    name = printable(folder.name)
-    refusal = _refusal(folder)
-    if refusal is not None:
-        return PlayRecord(name, sort_order=order, error=refusal)
-    meta = documents.json(f"{folder.path}/_meta.json")
-    verdict = documents.json(f"{folder.path}/_verdict.json")
-    said = meta.value
-    status = text(said.get("status"))
-    passed = verdict.value.get("gate_passed")
-    gate_passed = passed if isinstance(passed, bool) else None
-    times = [moment for moment in (meta.modified_at, verdict.modified_at) if moment is not None]
-    own = folder.status.st_mtime if folder.status is not None else None
-    return PlayRecord(
-        name=name,
-        status=status,
-        attempt=number(said.get("attempt")),
-        started_at=epoch(said.get("started_at")),
-        ended_at=epoch(said.get("ended_at")),
-        exit_code=number(said.get("exit_code")),
-        worktree=text(said.get("worktree")),
-        branch=text(said.get("branch")),
-        merge_sha=text(said.get("merge_sha")),
-        merged_at=epoch(said.get("merged_at")),
-        gate_passed=gate_passed,
-        gate_feedback=text(verdict.value.get("feedback")),
-        sort_order=order,
-        reason_code=play_reason(status, said, gate_passed=gate_passed),
-        reason_summary=block_reason(said) if status == "blocked" else None,
-        attention_opt_in=said.get("attention_opt_in") is True,
-        updated_at=max(times, default=own),
-        error=_play_problem(meta, verdict, status),
-    )
-
-
-def _play_problem(meta: JsonFile, verdict: JsonFile, status: str | None) -> str | None:
-    if meta.problem is not None:
-        return f"_meta.json: {meta.problem}"
-    if status is None and meta.value.get("status") is not None:
-        return "_meta.json: the status is not a word"
-    return _named("_verdict.json: ", verdict.problem) if status is not None else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from studio_tui.files.contained import Entry, Listing, scan
+from studio_tui.files.contained import Entry, Listing, probe, scan
 from studio_tui.files.definition_index import MAX_FOLDERS, Candidate, candidate
 
 _SUFFIX: Final = ".md"
@@ -20,9 +20,13 @@ _SUFFIX: Final = ".md"
 class SkillIndex:
     """One look at the root of skills. Blocks: run it in a thread."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, only: str | None = None) -> None:
+        """Look at all, or only at what stands under one name."""
         self._real = os.path.realpath(root)
-        top = scan(root, self._real, lambda name, is_folder: not name.startswith("_") and (is_folder or _is_markdown(name)))
+        if only is None:
+            top = scan(root, self._real, lambda name, is_folder: not name.startswith("_") and (is_folder or _is_markdown(name)))
+        else:
+            top = probe(root, self._real, () if only.startswith("_") else (only, only + _SUFFIX))
         self.problem = top.problem
         self._files = {entry.name: entry for entry in top.entries if not entry.is_folder}
         folders = [entry for entry in top.entries if entry.is_folder]

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
+from studio_tui.files.yaml_plain import plain_values
+
 MAX_CHARACTERS: Final = 512 * 1024
 """Longer text is not parsed: a prompt may have 256 KiB (lionagi 0.36), and parsing takes time by length."""
 
@@ -47,7 +49,7 @@ def read_yaml(text: str, *, first_line: int = 1) -> YamlFacts:
     """Facts of one mapping. Lines in ``error`` and ``notes`` count from ``first_line``. Line ends must be ``\\n``."""
     if len(text) > MAX_CHARACTERS:
         return YamlFacts(error=f"longer than {MAX_CHARACTERS // 1024} KiB; not parsed")
-    plain = _plain_values(text)
+    plain = plain_values(text)
     if plain is not None:
         return YamlFacts(plain)
     try:
@@ -65,79 +67,6 @@ def read_yaml(text: str, *, first_line: int = 1) -> YamlFacts:
         more = f"; and {len(faults) - _SHOWN_FAULTS} more" if len(faults) > _SHOWN_FAULTS else ""
         return YamlFacts(error="; ".join(faults[:_SHOWN_FAULTS]) + more)
     return YamlFacts(_scalars(node), notes=tuple(_cut_values(node, text, first_line)))
-
-
-# --- text so plain that no parser is needed -----------------------------------------------------------------------------
-# Two thousand definitions have to be listed at once, and the parser needs about a millisecond for each. What is accepted here
-# means the same to any YAML parser; all else, and all that is wrong, goes to the parser.
-
-_HARMLESS = re.compile("[\n\x20-\x7e\xa0-\u2027\u2030-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
-_PLAIN_LINE = re.compile(
-    r"""(?P<key>[A-Za-z_][A-Za-z0-9_-]*):
-    (?:\ +(?:
-        (?P<bare>[A-Za-z](?:[^\n:\#]|:(?=[^\s])|(?<!\ )\#)*|[0-9]+)
-      | "(?P<double>[^"\\\n]*)" | '(?P<single>[^'\n]*)'
-      | (?P<list>\[[A-Za-z]\w*(?:,\ ?[A-Za-z]\w*)*\])
-      | (?P<block>\|-?)
-    ))?\ *""",
-    re.VERBOSE,
-)
-
-
-def _plain_values(text: str) -> dict[str, str | None] | None:
-    """The top-level scalars of a flat mapping of plain values, or ``None`` when it takes a parser to tell."""
-    if not _HARMLESS.fullmatch(text):
-        return None
-    values: dict[str, str | None] = {}
-    keys: set[str] = set()
-    lines = text.split("\n")
-    at = 0
-    while at < len(lines):
-        line = lines[at]
-        at += 1
-        if not line or line.startswith("#"):
-            continue
-        match = _PLAIN_LINE.fullmatch(line)
-        if match is None or match["key"] in keys:
-            return None
-        keys.add(match["key"])
-        if match["block"]:
-            end = _block_end(lines, at)
-            if end is None or match["key"] in {"description", "name"}:
-                return None
-            at = end
-        elif not match["list"]:
-            values[match["key"]] = _written(match)
-    return values if values else None
-
-
-def _written(match: re.Match[str]) -> str | None:
-    for group in ("double", "single"):
-        if match[group] is not None:
-            return match[group]
-    bare = (match["bare"] or "").rstrip(" ")
-    return None if bare in {"", "null", "Null", "NULL"} else bare
-
-
-def _block_end(lines: list[str], start: int) -> int | None:
-    """The line after a literal block that begins at ``start``, or ``None`` when its indentation is not plain."""
-    indent = ""
-    at = start
-    while at < len(lines) and (not lines[at] or lines[at].startswith(" ")):
-        line = lines[at]
-        at += 1
-        if not line:
-            continue
-        if not line.strip(" "):
-            return None
-        if not indent:
-            indent = line[: len(line) - len(line.lstrip(" "))]
-        elif not line.startswith(indent):
-            return None
-    return at if indent else None
-
-
-# --- the parser ---------------------------------------------------------------------------------------------------------
 
 
 def _compose(text: str) -> Any:

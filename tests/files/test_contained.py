@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio_tui.files.contained import inside, name_problem, printable, read_file, scan, why
+from studio_tui.files.contained import inside, name_problem, printable, probe, scan
+from studio_tui.files.reading import read_file, why
 
 
 def _all(name: str, is_folder: bool) -> bool:
@@ -120,3 +121,14 @@ def test_reasons_are_plain_words_without_a_path(tmp_path: Path) -> None:
 def test_names_that_are_not_utf8_become_text() -> None:
     assert printable(os.fsdecode(b"bad\xffbyte")) == "bad\\xffbyte"
     assert printable("Ünïcode") == "Ünïcode"
+
+
+def test_probing_names_judges_as_a_scan_does(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "dangling.md").symlink_to("nowhere")
+    (tmp_path / ".hidden.md").write_text("x")
+    os.mkfifo(tmp_path / "pipe.md")
+    root = os.path.realpath(tmp_path)
+    names = ["a.md", "folder", "dangling.md", ".hidden.md", "pipe.md", "none.md", "x" * 300]
+    assert probe(tmp_path, root, names) == scan(tmp_path, root, _all)

@@ -9,8 +9,8 @@ import pytest
 
 from studio_tui.domain.definitions import FileDefinition
 from studio_tui.files import definitions
-from studio_tui.files.contained import Blob, read_file
 from studio_tui.files.definitions import DefinitionFiles
+from studio_tui.files.reading import Blob, read_file
 from studio_tui.files.roots import Roots
 from tests.files.conftest import age
 

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from studio_tui.files.yaml_facts import MAX_CHARACTERS, _plain_values, read_yaml
+from studio_tui.files.yaml_facts import MAX_CHARACTERS, read_yaml
+from studio_tui.files.yaml_plain import plain_values
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -101,7 +102,7 @@ def test_an_anchor_used_twice_writes_nothing_to_the_screen(recwarn: pytest.Warni
     ],
 )
 def test_ordinary_files_need_no_parser(text: str) -> None:
-    assert _plain_values(text) is not None
+    assert plain_values(text) is not None
 
 
 _PIECES = st.sampled_from(
@@ -150,7 +151,7 @@ _FLAT = st.dictionaries(st.sampled_from(["a", "b", "c-d", "e_f", "description", 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.one_of(_FLAT, st.lists(_PIECES, max_size=30).map("".join)))
 def test_the_way_around_says_what_the_parser_says(text: str) -> None:
-    values = _plain_values(text)
+    values = plain_values(text)
     if values is None:
         return
     read = YAML(typ="base", pure=True).load(text)
