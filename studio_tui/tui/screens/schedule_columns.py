@@ -22,7 +22,7 @@ def schedule_columns(now: Callable[[], float], ascii_only: Callable[[], bool]) -
         Column("zone", zone_cell, 10, max_width=16, priority=3),
         Column("next", lambda row: (next_words(row.next_fire_at, now()), "ink"), 7, align="right"),
         Column("last ten", lambda row: outcomes_cell(row, ascii_only()), 10, priority=1),
-        Column("health", health_cell, 10, max_width=22),
+        Column("health", health_cell, 11, max_width=14),
         Column("runs", action_cell, 10, fill=True, priority=4),
     )
 
@@ -67,9 +67,9 @@ def outcomes_cell(row: ScheduleSummary, ascii_only: bool) -> Cell:
 def health_cell(row: ScheduleSummary) -> Span:
     """What is wrong first: broken, not fired by this program, then the health word with its streak."""
     if row.problems:
-        return (f"cannot fire: {row.problems[0]}", "bold fail")
+        return ("cannot fire", "bold fail")
     if row.blocked:
-        return (row.blocked, "warn")
+        return ("not hosted", "warn")
     if row.running:
         return (f"{row.running} running", "bold run")
     streak = f" ×{row.consecutive_failures}" if row.consecutive_failures > 1 else ""
@@ -77,8 +77,10 @@ def health_cell(row: ScheduleSummary) -> Span:
 
 
 def action_cell(row: ScheduleSummary) -> Span:
-    """What it runs."""
-    return (row.action, "soft")
+    """What it runs, or why it does not."""
+    if row.problems:
+        return (row.problems[0], "fail")
+    return (row.blocked, "warn") if row.blocked else (row.action, "soft")
 
 
 def _fired(row: Firing, now: float) -> str:

@@ -50,6 +50,7 @@ class SchedulesScreen(StudioScreen):
     SchedulesScreen {
         #host { height: 1; margin-top: 1; }
         #preview { border-top: solid $line; height: 10; }
+        #schedule-facts { width: 1fr; }
         #next-fires { width: 44; border-left: solid $line; display: none; }
         &.-wide #next-fires { display: block; }
     }
