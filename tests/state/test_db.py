@@ -26,15 +26,19 @@ def _project(name: str) -> dict[str, object]:
     return {"name": name, "source": "studio", "created_at": 1.0, "updated_at": 1.0}
 
 
+def _threads_of_drivers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if "_connection_worker_thread" in repr(getattr(thread, "_target", ""))]
+
+
 def _driver_threads() -> int:
-    return sum("_connection_worker_thread" in repr(getattr(thread, "_target", "")) for thread in threading.enumerate())
+    return len(_threads_of_drivers())
 
 
 async def _no_driver_thread() -> None:
     """A thread ends just after it has answered its last question."""
-    async with asyncio.timeout(5):
-        while _driver_threads():
-            await asyncio.sleep(0)
+    for thread in _threads_of_drivers():
+        await asyncio.to_thread(thread.join, 5)
+        assert not thread.is_alive()
 
 
 async def _add(db: StateDB, name: str) -> None:
