@@ -1,0 +1,175 @@
+"""Schedules made and switched: every column as the peer writes it, every change with its line of history."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studio_tui.application.errors import Conflict, NotFound, StateUnavailable
+from studio_tui.application.ports import ActProvenance, NewSchedule
+from studio_tui.domain.schedules import ScheduleRecord
+from studio_tui.state.db import StateDB
+from studio_tui.state.stores.schedule_writes import ScheduleWriteStore
+
+REAL: dict[str, Any] = json.loads((Path(__file__).parent.parent / "data" / "fire-rows.json").read_text())
+NOW = 1_796_040_975.5
+UNKNOWN = ActProvenance("unavailable")
+OPERATOR = ActProvenance("cli", "op", "/srv/work")
+ENABLED = "schedule_definition.enabled.observed"
+DISABLED = "schedule_definition.disabled.manual"
+
+
+@pytest.fixture
+def writes(db: StateDB) -> ScheduleWriteStore:
+    return ScheduleWriteStore(db)
+
+
+def echo(**values: object) -> NewSchedule:
+    return NewSchedule(
+        {
+            "id": "efa6d580415d",
+            "name": "b-interval-echo",
+            "trigger_type": "interval",
+            "interval_sec": 5,
+            "action_kind": "command",
+            "action_command": "echo",
+            "action_command_args": ["hello", "{{fired_at}}"],
+            "next_fire_at": NOW + 5,
+            **values,
+        }
+    )
+
+
+async def switch(writes: ScheduleWriteStore, enabled: bool, **options: Any) -> ScheduleRecord:
+    arguments: dict[str, Any] = {
+        "next_fire_at": None,
+        "expected_updated_at": None,
+        "reason_code": ENABLED if enabled else DISABLED,
+        "reason": None if enabled else "stop it",
+        "now": NOW + 10,
+        "by": UNKNOWN,
+        **options,
+    }
+    return await writes.set_enabled("efa6d580415d", enabled=enabled, **arguments)
+
+
+async def history(db: StateDB) -> list[dict[str, Any]]:
+    return await db.fetch_all("SELECT * FROM status_transitions ORDER BY rowid")
+
+
+async def test_a_new_schedule_is_the_row_that_the_peer_would_write(db: StateDB, writes: ScheduleWriteStore) -> None:
+    made = await writes.create_schedule(echo(), now=NOW, by=UNKNOWN)
+    assert (made.schedule_id, made.name, made.enabled, made.next_fire_at) == ("efa6d580415d", "b-interval-echo", True, NOW + 5)
+    assert made.defects == ()
+    row = await db.fetch_one("SELECT * FROM schedules")
+    assert row is not None
+    real = {**REAL["schedule"], "created_at": NOW, "updated_at": NOW, "next_fire_at": NOW + 5, "last_fired_at": None}
+    assert list(row) == list(real)
+    assert row == real
+    assert {column: type(value) for column, value in row.items()} == {column: type(value) for column, value in real.items()}
+
+
+async def test_the_history_of_a_schedule_is_that_of_a_real_one(db: StateDB, writes: ScheduleWriteStore) -> None:
+    real = [line for line in REAL["definition"] if line["source"] == "unavailable"]
+    schedule_id = real[0]["entity_id"]
+    await writes.create_schedule(echo(id=schedule_id, name="b-missing-exe"), now=NOW, by=UNKNOWN)
+    for enabled, line in ((False, real[2]), (True, real[1])):
+        await writes.set_enabled(
+            schedule_id,
+            enabled=enabled,
+            next_fire_at=None,
+            expected_updated_at=None,
+            reason_code=line["reason_code"],
+            reason=line["reason_summary"] or None,
+            now=NOW,
+            by=UNKNOWN,
+        )
+    ours = await history(db)
+    for line, model in zip(ours, (real[0], real[2], real[1]), strict=True):
+        assert list(line) == list(model)
+        assert {key: value for key, value in line.items() if key not in ("id", "created_at")} == {
+            key: value for key, value in model.items() if key not in ("id", "created_at")
+        }
+
+
+async def test_a_schedule_may_begin_turned_off(db: StateDB, writes: ScheduleWriteStore) -> None:
+    made = await writes.create_schedule(echo(enabled=0, next_fire_at=None), now=NOW, by=OPERATOR)
+    assert not made.enabled
+    (line,) = await history(db)
+    assert (line["status"], line["reason_code"], line["source"], line["actor"]) == (
+        "disabled",
+        "schedule_definition.created.observed",
+        "cli",
+        "op",
+    )
+
+
+async def test_a_taken_name_changes_nothing(db: StateDB, writes: ScheduleWriteStore) -> None:
+    await writes.create_schedule(echo(), now=NOW, by=UNKNOWN)
+    with pytest.raises(Conflict, match="b-interval-echo is taken"):
+        await writes.create_schedule(echo(id="another"), now=NOW, by=UNKNOWN)
+    assert len(await db.fetch_all("SELECT id FROM schedules")) == 1
+    assert len(await history(db)) == 1
+
+
+async def test_of_two_schedules_of_one_name_one_is_made(writes: ScheduleWriteStore) -> None:
+    results = await asyncio.gather(
+        *(writes.create_schedule(echo(id=f"{number:012x}"), now=NOW, by=UNKNOWN) for number in range(4)), return_exceptions=True
+    )
+    assert sum(isinstance(result, ScheduleRecord) for result in results) == 1
+    assert sum(isinstance(result, Conflict) for result in results) == 3
+
+
+async def test_the_id_of_a_deleted_schedule_is_not_used_again(db: StateDB, writes: ScheduleWriteStore) -> None:
+    await writes.create_schedule(echo(), now=NOW, by=UNKNOWN)
+    await db.execute("DELETE FROM schedules")
+    with pytest.raises(Conflict, match="efa6d580415d"):
+        await writes.create_schedule(echo(), now=NOW, by=UNKNOWN)
+
+
+async def test_an_id_is_found_where_none_is_given(writes: ScheduleWriteStore) -> None:
+    values = dict(echo().values)
+    del values["id"]
+    made = await writes.create_schedule(NewSchedule(values), now=NOW, by=UNKNOWN)
+    assert len(made.schedule_id) == 12
+    assert int(made.schedule_id, 16) >= 0
+
+
+async def test_a_value_that_the_schema_refuses_is_not_half_stored(db: StateDB, writes: ScheduleWriteStore) -> None:
+    with pytest.raises(StateUnavailable, match="a rule of its schema"):
+        await writes.create_schedule(echo(trigger_type="sometimes"), now=NOW, by=UNKNOWN)
+    assert await history(db) == []
+
+
+async def test_turning_off_and_on_compares_the_exact_version(db: StateDB, writes: ScheduleWriteStore) -> None:
+    made = await writes.create_schedule(echo(), now=NOW, by=UNKNOWN)
+    with pytest.raises(Conflict) as caught:
+        await switch(writes, False, expected_updated_at=NOW + 1e-6)
+    assert (caught.value.expected, caught.value.actual) == (repr(NOW + 1e-6), repr(NOW))
+    off = await switch(writes, False, expected_updated_at=made.updated_at)
+    assert (off.enabled, off.next_fire_at, off.updated_at) == (False, None, NOW + 10)
+    with pytest.raises(Conflict):
+        await switch(writes, True, expected_updated_at=made.updated_at)
+    on = await switch(writes, True, expected_updated_at=off.updated_at, next_fire_at=NOW + 99, now=NOW + 20)
+    assert (on.enabled, on.next_fire_at, on.updated_at) == (True, NOW + 99, NOW + 20)
+    lines = await history(db)
+    assert [(line["previous_status"], line["status"], line["reason_summary"]) for line in lines] == [
+        (None, "enabled", ""),
+        ("enabled", "disabled", "stop it"),
+        ("disabled", "enabled", ""),
+    ]
+
+
+async def test_what_is_so_already_is_left_alone(db: StateDB, writes: ScheduleWriteStore) -> None:
+    made = await writes.create_schedule(echo(), now=NOW, by=UNKNOWN)
+    assert await switch(writes, True, next_fire_at=NOW + 99) == made
+    assert len(await history(db)) == 1
+
+
+async def test_a_schedule_that_is_not_there(writes: ScheduleWriteStore) -> None:
+    with pytest.raises(NotFound):
+        await switch(writes, True)
