@@ -52,7 +52,7 @@ def named_hours_step(expression: CronExpression, clock: WallClock, after: int) -
     start = clock.at(after)
     repeated = clock.repeated_stretch(start)
     if repeated is not None and clock.occurrence(start).first != after:
-        start = repeated[1] - 1  # the whole repeat has had its fires the first time round
+        start = repeated[1] - 1  # spares a look at each time of the repeat, all of which have fired
     wall = expression.next_wall(start)
     while wall is not None:
         found = clock.occurrence(wall)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -198,3 +200,8 @@ def test_an_author_is_told_of_daylight_saving_in_the_coming_year() -> None:
     )
     assert warnings(cron("*/30 * * * *", "Europe/Berlin"), epoch("2026-03-01T00:00"), UTC) == ()
     assert warnings(cron("30 12 * * *", "Europe/Berlin"), epoch("2026-03-01T00:00"), UTC) == ()
+
+
+def test_cron_libraries_are_loaded_by_the_first_expression_and_not_before() -> None:
+    look = "import sys, studio_tui.domain.health; print({'croniter', 'cron_descriptor', 'ruamel.yaml'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout == "set()\n"
