@@ -1,0 +1,201 @@
+"""An in-memory twin of ``SchedulerStateService``, with the same compare-and-swap as the store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+
+from studio_tui.application.ports import Occurrence, Outcome, Refusal, Spend
+from studio_tui.domain.runs import RunRecord
+from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
+from studio_tui.domain.statuses import EXECUTED
+
+_TIMED = ("cron", "interval", "at")
+
+
+@dataclass
+class MemorySchedulerState:
+    """Implements ``SchedulerStateService``.
+
+    ``trouble[name]`` is a list of exceptions that the next calls of a method raise, first come first; each call gives way to
+    other tasks once, as a real one does. ``ends`` keeps every outcome that was written, ``disabled`` every turning off.
+    """
+
+    schedules: dict[str, ScheduleRecord] = field(default_factory=dict)
+    firings: dict[str, FiringRecord] = field(default_factory=dict)
+    invocations: dict[str, str] = field(default_factory=dict)
+    runs: dict[str, list[RunRecord]] = field(default_factory=lambda: defaultdict(list))
+    spend: dict[str, Spend] = field(default_factory=dict)
+    projects: dict[str, str] = field(default_factory=dict)
+    created: dict[str, float] = field(default_factory=dict)
+    ends: list[Outcome] = field(default_factory=list)
+    disabled: list[tuple[str, str, str]] = field(default_factory=list)
+    trouble: dict[str, list[BaseException]] = field(default_factory=dict)
+    asked: Counter[str] = field(default_factory=Counter)
+
+    def add(self, *schedules: ScheduleRecord) -> None:
+        self.schedules.update({schedule.schedule_id: schedule for schedule in schedules})
+
+    def rows(self, status: str | None = None) -> list[FiringRecord]:
+        """Firings in the order in which they were made."""
+        return [row for row in self.firings.values() if status in (None, row.status)]
+
+    async def next_due_at(self) -> float | None:
+        await self._ask("next_due_at")
+        return min((at for schedule in self._timed() if (at := schedule.next_fire_at) is not None), default=None)
+
+    async def list_due(self, now: float, *, limit: int) -> tuple[ScheduleRecord, ...]:
+        await self._ask("list_due")
+        due = [(at, s.schedule_id, s) for s in self._timed() if (at := s.next_fire_at) is not None and at <= now]
+        return tuple(schedule for *_, schedule in sorted(due, key=lambda item: item[:2])[:limit])
+
+    async def list_unarmed(self) -> tuple[ScheduleRecord, ...]:
+        await self._ask("list_unarmed")
+        return tuple(s for s in self._timed() if s.next_fire_at is None and s.trigger_type != "at")
+
+    async def list_armed_cron(self) -> tuple[ScheduleRecord, ...]:
+        await self._ask("list_armed_cron")
+        return tuple(schedule for schedule in self._timed() if schedule.trigger_type == "cron")
+
+    async def get_schedule(self, schedule_id: str) -> ScheduleRecord | None:
+        await self._ask("get_schedule")
+        return self.schedules.get(schedule_id)
+
+    async def arm(
+        self, schedule: ScheduleRecord, next_fire_at: float | None, *, zone: str | None, zone_source: str | None
+    ) -> bool:
+        await self._ask("arm")
+        stored = self.schedules.get(schedule.schedule_id)
+        if stored is None or not stored.enabled or stored.next_fire_at != schedule.next_fire_at:
+            return False
+        stamped = {} if zone is None else {"effective_timezone": zone, "effective_timezone_source": zone_source}
+        self.add(replace(stored, next_fire_at=next_fire_at, **stamped))
+        return True
+
+    async def claim(self, occurrence: Occurrence, *, now: float) -> bool:
+        await self._ask("claim")
+        stored = self.schedules.get(occurrence.schedule.schedule_id)
+        if stored is None:
+            return False
+        if occurrence.claimed is not None:
+            if not stored.enabled or stored.next_fire_at != occurrence.claimed:
+                return False
+            stored = replace(stored, next_fire_at=occurrence.next_fire_at)
+        if not occurrence.chain_depth:
+            self.add(replace(stored, last_fired_at=occurrence.fired_at))
+        self.invocations[occurrence.invocation_id] = "running"
+        self._insert(occurrence.run_id, stored.schedule_id, "running", occurrence.fired_at, now)
+        self.firings[occurrence.run_id] = replace(
+            self.firings[occurrence.run_id],
+            invocation_id=occurrence.invocation_id,
+            action_kind=occurrence.schedule.action_kind,
+            chain_parent_id=occurrence.chain_parent_id,
+            chain_depth=occurrence.chain_depth,
+            reason_code=occurrence.reason_code,
+            argv=occurrence.argv,
+            trigger_context=dict(occurrence.trigger_context),
+        )
+        return True
+
+    async def refuse(self, refusal: Refusal, *, now: float) -> bool:
+        await self._ask("refuse")
+        stored = self.schedules.get(refusal.schedule.schedule_id)
+        if stored is None or (refusal.claimed is not None and stored.next_fire_at != refusal.claimed):
+            return False
+        if refusal.advance:
+            if not stored.enabled:
+                return False
+            self.add(replace(stored, next_fire_at=refusal.next_fire_at))
+        self._insert(refusal.run_id, stored.schedule_id, refusal.status, refusal.at, now)
+        self.firings[refusal.run_id] = replace(
+            self.firings[refusal.run_id],
+            reason_code=refusal.reason_code,
+            reason_summary=refusal.reason,
+            error_detail=refusal.reason if refusal.status == "failed" else None,
+            trigger_context=dict(refusal.trigger_context),
+        )
+        return True
+
+    async def mark_dispatched(self, run_id: str, at: float) -> None:
+        await self._ask("mark_dispatched")
+        row = self.firings[run_id]
+        if row.dispatched_at is None:
+            self.firings[run_id] = replace(row, dispatched_at=at)
+
+    async def finish(self, outcome: Outcome, *, now: float) -> bool:
+        await self._ask("finish")
+        if outcome.invocation_id is not None and self.invocations.get(outcome.invocation_id) == "running":
+            self.invocations[outcome.invocation_id] = outcome.invocation_status
+        row = self.firings.get(outcome.run_id)
+        if row is None or row.status != "running":
+            return False
+        self.ends.append(outcome)
+        self.firings[outcome.run_id] = replace(
+            row,
+            status=outcome.status,
+            ended_at=outcome.ended_at,
+            exit_code=outcome.exit_code,
+            error_detail=outcome.error_detail,
+            reason_code=outcome.reason_code,
+            reason_summary=outcome.reason,
+        )
+        return True
+
+    async def disable(self, schedule_id: str, *, reason_code: str, reason: str, now: float) -> bool:
+        await self._ask("disable")
+        stored = self.schedules.get(schedule_id)
+        if stored is None or not stored.enabled:
+            return False
+        self.add(replace(stored, enabled=False))
+        self.disabled.append((schedule_id, reason_code, reason))
+        return True
+
+    async def count_running(self, schedule_id: str | None) -> int:
+        await self._ask("count_running")
+        return sum(row.status == "running" and schedule_id in (None, row.schedule_id) for row in self.firings.values())
+
+    async def count_schedule_runs(self, schedule_id: str) -> int:
+        await self._ask("count_schedule_runs")
+        return sum(self._executed(row, schedule_id) for row in self.firings.values())
+
+    async def count_fired_since(self, schedule_id: str, since: float) -> int:
+        await self._ask("count_fired_since")
+        return sum(self._executed(row, schedule_id) and (row.fired_at or 0) >= since for row in self.firings.values())
+
+    async def sum_schedule_spend(self, schedule_id: str) -> Spend:
+        await self._ask("sum_schedule_spend")
+        return self.spend.get(schedule_id, Spend(0.0, 0, 0))
+
+    async def list_sessions_for_invocation(self, invocation_id: str) -> tuple[RunRecord, ...]:
+        await self._ask("list_sessions_for_invocation")
+        return tuple(self.runs[invocation_id])
+
+    async def list_undispatched(self, *, older_than: float) -> tuple[FiringRecord, ...]:
+        await self._ask("list_undispatched")
+        return tuple(row for row in self.rows("running") if row.dispatched_at is None and self.created[row.run_id] < older_than)
+
+    async def list_dispatched(self) -> tuple[FiringRecord, ...]:
+        await self._ask("list_dispatched")
+        return tuple(row for row in self.rows("running") if row.dispatched_at is not None)
+
+    async def project_path(self, project: str) -> str | None:
+        await self._ask("project_path")
+        return self.projects.get(project)
+
+    async def _ask(self, name: str) -> None:
+        self.asked[name] += 1
+        await asyncio.sleep(0)
+        if self.trouble.get(name):
+            raise self.trouble[name].pop(0)
+
+    def _timed(self) -> list[ScheduleRecord]:
+        return [schedule for schedule in self.schedules.values() if schedule.enabled and schedule.trigger_type in _TIMED]
+
+    def _executed(self, row: FiringRecord, schedule_id: str) -> bool:
+        return row.schedule_id == schedule_id and row.chain_depth == 0 and row.status in EXECUTED
+
+    def _insert(self, run_id: str, schedule_id: str, status: str, fired_at: float, now: float) -> None:
+        kind = self.schedules[schedule_id].action_kind
+        self.firings[run_id] = FiringRecord(run_id, schedule_id, None, status, kind, fired_at)
+        self.created[run_id] = now
