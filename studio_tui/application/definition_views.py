@@ -34,6 +34,7 @@ def file_fields(file: FileDefinition, latest: VersionRecord | None, drift: Drift
         "modified_at": times.read("modified_at", file.modified_at),
         "size_bytes": file.size_bytes,
         "problem": "; ".join([*([file.error] if file.error else []), *times.problems]) or None,
+        "notes": file.notes,
     }
 
 
@@ -69,12 +70,13 @@ def workflow_text(workflow: WorkflowRecord) -> str | None:
 
 
 def drift_by_hash(file: FileDefinition, latest: VersionRecord | None) -> Drift | None:
-    """How a file stands to its newest version, as far as their hashes tell; ``None`` when the text must be compared.
+    """How a listed file stands to its newest version, as far as their hashes tell; ``None`` when its text must be looked at.
 
-    Equal bytes settle it. Different ones do not: history holds text, and the peer reads line ends of any kind as ``\\n``.
+    Equal bytes settle it. Different ones do not: history holds text, and the peer reads line ends of any kind as ``\n``.
+    A fault does not either: broken front matter, say, leaves the text readable.
     """
     if file.error is not None:
-        return "unreadable"
+        return None
     if latest is None:
         return "no_snapshot"
     if latest.content is None:
@@ -84,12 +86,14 @@ def drift_by_hash(file: FileDefinition, latest: VersionRecord | None) -> Drift |
     return None
 
 
-def drift_by_text(file: FileDefinition | None, latest: VersionRecord) -> Drift:
+def drift_by_text(file: FileDefinition | None, latest: VersionRecord | None) -> Drift:
     """How a file's text stands to its newest version, line ends of any kind being equal."""
     if file is None:
         return "file_missing"
-    if file.error is not None or file.content is None:
+    if file.content is None:
         return "unreadable"
+    if latest is None:
+        return "no_snapshot"
     return "same" if latest.content is not None and _lines(file.content) == _lines(latest.content) else "edited"
 
 

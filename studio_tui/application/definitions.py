@@ -102,22 +102,18 @@ class DefinitionService:
     async def _standing(
         self, file: FileDefinition, latest: Mapping[tuple[str, str], VersionRecord] | None
     ) -> tuple[VersionRecord | None, Drift]:
-        """The newest version of a listed file and its drift; the file is read only when the hashes differ."""
-        if latest is None:
-            return None, "unreadable" if file.error else "unknown"
-        record = latest.get((file.kind, file.name))
-        drift = drift_by_hash(file, record)
-        if drift is None and record is not None:
-            drift = drift_by_text(await self._files.read_definition(file.kind, file.name), record)
-        return record, drift or "unknown"
+        """The newest version of a listed file and its drift; the file is read only when hashes do not settle it."""
+        record = latest.get((file.kind, file.name)) if latest is not None else None
+        drift = "unknown" if latest is None and file.error is None else drift_by_hash(file, record)
+        if drift is not None:
+            return record, drift
+        drift = drift_by_text(await self._files.read_definition(file.kind, file.name), record)
+        return record, drift if latest is not None or drift == "unreadable" else "unknown"
 
 
 def _fields(file: FileDefinition | None, newest: VersionRecord | None, available: bool) -> dict[str, object]:
     if file is None:
         assert newest is not None
         return missing_fields(newest)
-    if file.error is not None:
-        return file_fields(file, newest, "unreadable")
-    if not available:
-        return file_fields(file, None, "unknown")
-    return file_fields(file, newest, "no_snapshot" if newest is None else drift_by_text(file, newest))
+    drift = drift_by_text(file, newest)
+    return file_fields(file, newest, drift if available or drift == "unreadable" else "unknown")

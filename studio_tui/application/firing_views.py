@@ -51,7 +51,7 @@ def firing_view(firing: FiringRecord, *, now: float, tail: OutputTail | None) ->
         exit_code=firing.exit_code,
         trigger=trigger_words(firing.trigger_context),
         reason_code=firing.reason_code,
-        reason=reason_text(firing.reason_code, firing.reason_summary),
+        reason=reason_text(firing.status, firing.reason_code, firing.reason_summary),
         chain_depth=firing.chain_depth,
         invocation_id=firing.invocation_id,
         run_ids=firing.session_ids,

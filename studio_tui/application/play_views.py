@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from studio_tui.application.models.common import StateWord
 from studio_tui.application.models.shows import PlayView, Source
 from studio_tui.application.moments import Times, elapsed
-from studio_tui.application.reason_words import reason_text
+from studio_tui.application.reason_words import WORDS, reason_text
 from studio_tui.domain.health import play_state
 from studio_tui.domain.shows import PlayRecord
 
@@ -27,12 +28,25 @@ _GROUPS: Final = {
 _COMPARED: Final = ("status", "attempt", "session_id", "branch", "worktree", "merge_sha", "exit_code")
 
 
-def play_view(store: PlayRecord | None, disk: PlayRecord | None, *, missing: LiveState, now: float) -> PlayView:
-    """The play as it is shown. ``missing`` says what it means when the disk does not have it."""
-    live_state, live_error = _live(disk, missing)
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """What it means that the disk does not have a play, and the words for it."""
+
+    state: LiveState
+    error: str | None = None
+
+
+NOT_ON_DISK: Final = Absent("not_on_disk")
+DIRECTORY_GONE: Final = Absent("unavailable", "its directory is gone")
+
+
+def play_view(store: PlayRecord | None, disk: PlayRecord | None, *, absent: Absent, now: float) -> PlayView:
+    """The play as it is shown. ``absent`` says what it means when the disk does not have it."""
+    live_state, live_error = _live(disk, absent)
     readable = disk if live_state == "available" else None
     fields, sources = _merged(store, readable)
-    status = fields["status"]
+    # A play that only the disk knows and that has no metadata yet is pending (lionagi 0.36).
+    status = fields["status"] or ("pending" if store is None and readable is not None else None)
     times = Times()
     started, ended = times.read("started_at", fields["started_at"]), times.read("ended_at", fields["ended_at"])
     opted_in = any(record.attention_opt_in for record in (store, readable) if record)
@@ -73,12 +87,11 @@ def needs_person(status: str | None, gate_passed: bool | None, *, opted_in: bool
     return status == "gated" and (gate_passed is False or opted_in)
 
 
-def _live(disk: PlayRecord | None, missing: LiveState) -> tuple[LiveState, str | None]:
+def _live(disk: PlayRecord | None, absent: Absent) -> tuple[LiveState, str | None]:
+    """Whether the disk tells how the play stands; an error beside a status speaks of its verdict only."""
     if disk is None:
-        return missing, "its directory is gone" if missing == "unavailable" else None
-    if disk.error is not None:
-        return "unavailable", disk.error
-    return "available", None
+        return absent.state, absent.error
+    return ("unavailable" if disk.error is not None and disk.status is None else "available"), disk.error
 
 
 def _merged(store: PlayRecord | None, disk: PlayRecord | None) -> tuple[dict[str, Any], dict[str, Source]]:
@@ -109,11 +122,24 @@ def _gate(passed: bool | None) -> str | None:
 
 def _reason(store: PlayRecord | None, disk: PlayRecord | None) -> str:
     """Why the play is what it is; the store's reason counts only while the disk tells no other status."""
-    if disk is not None and (told := reason_text(disk.reason_code, disk.reason_summary)):
+    if disk is not None and (told := _noted(disk)):
         return told
     if store is None or (disk is not None and disk.status not in (None, store.status)):
         return ""
-    return reason_text(store.reason_code, store.reason_summary)
+    return _noted(store)
+
+
+def _noted(play: PlayRecord) -> str:
+    """The reason of one side. An import notes only ``name: status``; the disk names what blocks by the end of its code."""
+    summary = play.reason_summary
+    if summary == f"{play.name}: {play.status}":
+        summary = None
+    blocked_by = f"play.blocked.{summary}"
+    if blocked_by in WORDS:
+        return WORDS[blocked_by]
+    # The reason of a pending play stays on the row when it starts: other statuses have none of their own.
+    outlived = play.status != "pending" and (play.reason_code or "").startswith("play.pending.")
+    return reason_text(play.status, None if outlived else play.reason_code, summary)
 
 
 def _differences(store: PlayRecord | None, disk: PlayRecord | None) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ WORDS: Final = MappingProxyType(
     }
 )
 
-_SILENT: Final = frozenset({"run.started.ok", "run.completed.ok", "schedule.fired.due"})
+_SILENT: Final = frozenset({"run.started.ok", "run.completed.ok", "schedule.fired.due", "play.merged.ok"})
 """Codes that say only that all is as it should be; a list needs no words for them."""
 
 
@@ -86,9 +86,12 @@ def in_words(code: str | None) -> str:
     return "" if code is None else WORDS.get(code, code)
 
 
-def reason_text(code: str | None, summary: str | None) -> str:
-    """Why a record is what it is, in one line: what its writer noted, else the meaning of its code."""
+def reason_text(status: str | None, code: str | None, summary: str | None) -> str:
+    """Why a record is what it is, in one line: what its writer noted, else the meaning of its code.
+
+    A note that only repeats the status says nothing.
+    """
     noted = " ".join((summary or "").split())
-    if noted:
+    if noted and noted != status:
         return noted
     return "" if code in _SILENT else in_words(code)

@@ -67,7 +67,7 @@ def summary_fields(run: RunRecord, *, now: float, alive: bool | None) -> dict[st
         "current_phase": run.current_phase,
         "status_reason_code": run.reason_code,
         "status_reason_summary": run.reason_summary,
-        "reason": reason_text(run.reason_code, run.reason_summary),
+        "reason": reason_text(run.status, run.reason_code, run.reason_summary),
         "total_cost_usd": reported_cost(run),
         "input_tokens": run.input_tokens,
         "output_tokens": run.output_tokens,

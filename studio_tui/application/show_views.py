@@ -13,7 +13,7 @@ from typing import Any, Final
 from studio_tui.application.models.common import StateWord
 from studio_tui.application.models.shows import PlayView, ShowSummary, Source
 from studio_tui.application.moments import Times
-from studio_tui.application.play_views import play_view
+from studio_tui.application.play_views import DIRECTORY_GONE, NOT_ON_DISK, Absent, play_view
 from studio_tui.domain.health import show_state
 from studio_tui.domain.shows import PlayRecord, ShowRecord
 
@@ -57,8 +57,8 @@ def plays_of(sides: Sides, *, now: float) -> tuple[PlayView, ...]:
     stored = {play.name: play for play in sides.store.plays} if sides.store else {}
     on_disk = {play.name: play for play in sides.disk.plays} if sides.disk else {}
     names = sorted({*stored, *on_disk}, key=_place(stored, list(on_disk)))
-    missing: Any = "not_on_disk" if sides.disk is None else "unavailable"
-    return tuple(play_view(stored.get(name), on_disk.get(name), missing=missing, now=now) for name in names)
+    absent = _absent(sides.disk)
+    return tuple(play_view(stored.get(name), on_disk.get(name), absent=absent, now=now) for name in names)
 
 
 def show_fields(sides: Sides, plays: Sequence[PlayView], *, trouble: str | None) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def show_fields(sides: Sides, plays: Sequence[PlayView], *, trouble: str | None)
     errors = [error for record in sides.known if (error := record.error)]
     return {
         "topic": sides.known[0].topic,
-        "state": show_state(status) if sides.disk is None or not sides.disk.error else StateWord.UNKNOWN,
+        "state": StateWord.UNKNOWN if _unreadable(sides.disk) else show_state(status),
         "status": status,
         "source": sides.source,
         "goal": sides.first("goal"),
@@ -90,6 +90,18 @@ def show_fields(sides: Sides, plays: Sequence[PlayView], *, trouble: str | None)
 def summarize(sides: Sides, *, now: float, trouble: str | None = None) -> ShowSummary:
     """One show as a list shows it."""
     return ShowSummary.model_validate(show_fields(sides, plays_of(sides, now=now), trouble=trouble))
+
+
+def _absent(disk: ShowRecord | None) -> Absent:
+    """What it means that a play is not among the disk's."""
+    if disk is None:
+        return NOT_ON_DISK
+    return Absent("unavailable", disk.error) if disk.error and not disk.plays else DIRECTORY_GONE
+
+
+def _unreadable(disk: ShowRecord | None) -> bool:
+    """Whether the show's directory could not be read at all; an error beside a status speaks of a document."""
+    return disk is not None and disk.error is not None and disk.status is None
 
 
 def _place(stored: dict[str, PlayRecord], on_disk: list[str]) -> Any:

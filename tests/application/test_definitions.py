@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -99,6 +100,25 @@ async def test_line_ends_are_no_edits(world: World, on_disk: str, stored: str, d
     world.version("x", 1, stored)
     assert (await world.service.list_definitions())[0].drift == drift
     assert (await world.service.get_definition("agent", "x")).drift == drift
+
+
+async def test_broken_front_matter_leaves_the_text_readable_and_compared(world: World) -> None:
+    world.file("x", "---\nbad: [\n---\n", error="line 2: the end is missing")
+    world.file("y", "---\nbad: [\n---\n", error="line 2: the end is missing")
+    world.version("x", 1, "---\nbad: [\n---\n")
+    rows = await world.service.list_definitions()
+    assert [(row.name, row.drift, row.problem) for row in rows] == [
+        ("x", "same", "line 2: the end is missing"),
+        ("y", "no_snapshot", "line 2: the end is missing"),
+    ]
+    detail = await world.service.get_definition("agent", "x")
+    assert (detail.drift, detail.content) == ("same", "---\nbad: [\n---\n")
+
+
+async def test_remarks_are_passed_on(world: World) -> None:
+    world.file("x", "a")
+    world.files.files = [replace(world.files.files[0], notes=("is a link out of the root",))]
+    assert (await world.service.list_definitions())[0].notes == ("is a link out of the root",)
 
 
 async def test_files_without_a_hash_are_compared_by_their_text(world: World) -> None:

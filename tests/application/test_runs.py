@@ -170,6 +170,7 @@ def test_a_reason_is_what_was_noted_else_the_meaning_of_its_code() -> None:
     assert reason(reason_code="run.failed.exit_nonzero", reason_summary=" exit\n 3 ") == "exit 3"
     assert reason(reason_code="run.failed.exit_nonzero", reason_summary="") == "the process exited with an error"
     assert reason(reason_code="run.failed.of_another_version") == "run.failed.of_another_version"
+    assert reason(reason_code="run.failed.exception", reason_summary="failed") == "an exception ended it"
     assert reason(reason_code="run.completed.ok") == ""
     assert reason() == ""
 
@@ -179,6 +180,16 @@ async def test_refreshed_runs_come_in_the_order_asked_for_without_those_that_are
     assert [run.run_id for run in await world.service.refresh_runs(["c", "gone", "a", "c"])] == ["c", "a"]
     assert await world.service.refresh_runs([]) == ()
     assert world.runs.asked == {"get_runs": 1}
+
+
+async def test_pages_on_either_side_of_a_shown_run_are_asked_for_with_its_cursor(world: Runs) -> None:
+    world.runs.runs = [a_run(f"run-{n}", updated_at=NOW - n) for n in range(7)]
+    shown = (await world.service.list_runs(RunQuery())).items[3]
+    cursor = world.service.cursor_at(shown.updated_at, shown.run_id)
+    older = await world.service.list_runs(RunQuery(cursor=cursor))
+    assert [run.run_id for run in older.items] == ["run-4", "run-5", "run-6"]
+    newer = await world.service.list_runs(RunQuery(cursor=cursor, backwards=True))
+    assert [run.run_id for run in newer.items] == ["run-0", "run-1", "run-2"]
 
 
 async def test_newer_runs_are_counted_under_the_same_conditions(world: Runs) -> None:

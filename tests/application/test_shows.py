@@ -78,6 +78,52 @@ async def test_a_play_that_cannot_be_read_is_unavailable_and_never_not_started(w
     assert play.differences == ()
 
 
+async def test_plays_of_a_show_that_cannot_be_listed_are_not_said_to_be_gone(world: World) -> None:
+    world.on_disk(status="active", error="permission denied")
+    world.in_store(PlayRecord("api", status="running"))
+    assert (await world.play()).live_error == "permission denied"
+
+
+async def test_a_verdict_that_cannot_be_read_leaves_the_play_readable(world: World) -> None:
+    world.on_disk(PlayRecord("api", status="gated", error="_verdict.json: not JSON"))
+    play = await world.play()
+    assert (play.live_state, play.state, play.live_error) == ("available", StateWord.GATE, "_verdict.json: not JSON")
+    assert play.reason == "_verdict.json: not JSON"
+    assert not play.needs_person
+
+
+async def test_where_the_disk_says_nothing_the_stores_word_stands_and_a_new_play_is_pending(world: World) -> None:
+    world.on_disk(PlayRecord("api"), PlayRecord("ui"))
+    world.in_store(PlayRecord("api", status="merged"))
+    plays = {play.name: play for play in (await world.service.get_show("billing")).plays}
+    assert (plays["api"].status, plays["api"].live_state) == ("merged", "available")
+    assert (plays["ui"].status, plays["ui"].state, plays["ui"].live_state) == ("pending", StateWord.WAIT, "available")
+
+
+async def test_a_document_that_cannot_be_read_leaves_the_show_readable(world: World) -> None:
+    world.on_disk(PlayRecord("a", status="merged"), status="completed", error="_show.md: not UTF-8")
+    (show,) = await world.service.list_shows()
+    assert (show.state, show.problem) == (StateWord.OK, "_show.md: not UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"status": "running", "reason_summary": "api: running"}, ""),
+        ({"status": "blocked", "reason_code": "play.blocked.dep_failed", "reason_summary": "dep_failed"},
+         "a play it depends on failed"),
+        ({"status": "running", "reason_code": "play.pending.ready"}, ""),
+        ({"status": "pending", "reason_code": "play.pending.ready"}, "ready to start"),
+        ({"status": "blocked", "reason_summary": "waits for legal"}, "waits for legal"),
+        ({"status": "merged", "reason_code": "play.merged.ok"}, ""),
+        ({"status": "gate_failed", "reason_code": "play.gate_failed.verdict"}, "the gate said no"),
+    ],
+)  # fmt: skip
+async def test_reasons_that_say_something(world: World, fields: dict[str, Any], words: str) -> None:
+    world.on_disk(PlayRecord("api", **fields))
+    assert (await world.play()).reason == words
+
+
 async def test_a_show_that_is_not_on_disk_is_told_by_the_store_alone(world: World) -> None:
     world.in_store(PlayRecord("api", status="merged", sort_order=2), PlayRecord("ui", status="pending", sort_order=1))
     detail = await world.service.get_show("billing")

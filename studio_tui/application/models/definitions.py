@@ -14,7 +14,7 @@ class DefinitionSummary(ContractModel):
     """One definition in the library.
 
     ``persistence`` names the kind of storage in words. ``drift`` compares the file with its newest version: ``unknown`` when
-    history cannot be read, ``no_history`` for workflows, which keep none.
+    history cannot be read, ``no_history`` for workflows, which keep none. ``notes`` are remarks that keep nobody from using it.
     """
 
     kind: DefinitionKind
@@ -27,6 +27,7 @@ class DefinitionSummary(ContractModel):
     modified_at: Epoch | None = None
     size_bytes: int | None = None
     problem: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class DefinitionVersion(ContractModel):
