@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from studio_tui.application.errors import StudioApplicationError
@@ -30,6 +30,9 @@ _ERROR_RETRY: Final = 5.0
 _LOST_RETRY: Final = 0.5
 _SLOW_EVALUATION: Final = 5.0
 _AT_ONCE: Final = 500
+_MOVES: Final = frozenset({"fired", "skipped", "failed"})
+"""What moves an instant on, so that the schedule may be due again."""
+
 _FAR_AHEAD: Final = 366 * 86_400.0
 
 
@@ -123,13 +126,15 @@ class EvaluationLoop:
             await self._settle_overslept(self._clock.now() - self._planned)
         await self._arm()
         retries: list[float] = []
+        stays: set[str] = set()
         while True:
             now = self._clock.now()
-            found = await self._state.list_due(now + LONGEST_SLEEP, limit=_AT_ONCE + len(self._waiting))
+            found = await self._state.list_due(now + LONGEST_SLEEP, limit=_AT_ONCE + len(stays | self._waiting.keys()))
             due = [schedule for schedule in found if (schedule.next_fire_at or 0.0) <= now]
-            results = await self._evaluate(await self._worth_a_look(due), now)
-            retries += [now + result.retry for result in results if result.retry is not None]
-            if not any(result.word in ("fired", "skipped", "failed") for result in results) or self._stopping:
+            results = await self._evaluate(await self._worth_a_look(due, stays), now)
+            stays |= {schedule_id for schedule_id, result in results.items() if result.word not in _MOVES}
+            retries += [now + result.retry for result in results.values() if result.retry is not None]
+            if stays >= results.keys() or self._stopping:
                 break
         self.last_pass_at = self._clock.monotonic()
         return await self._next_look(found, now, retries)
@@ -173,8 +178,8 @@ class EvaluationLoop:
                     schedule, first, zone=zone.name if zone else None, zone_source=zone.source if zone else None
                 )
 
-    async def _worth_a_look(self, due: Sequence[ScheduleRecord]) -> list[ScheduleRecord]:
-        """The due ones without those being evaluated, and of those that wait for a slot no more than there are free ones.
+    async def _worth_a_look(self, due: Sequence[ScheduleRecord], stays: Collection[str]) -> list[ScheduleRecord]:
+        """The due ones without those under way or done with, and of those that wait for a slot no more than there are free ones.
 
         One that waits is looked at again all the same when that makes another deferral.
         """
@@ -184,7 +189,7 @@ class EvaluationLoop:
         chosen = []
         for schedule in due:
             gate, since = self._waiting.get(schedule.schedule_id, (None, 0.0))
-            if schedule.schedule_id in self._evaluating:
+            if schedule.schedule_id in self._evaluating or schedule.schedule_id in stays:
                 continue
             if gate == "slots" and self._clock.monotonic() - since < DEFERRAL_INTERVAL:
                 if free <= 0:
@@ -200,13 +205,13 @@ class EvaluationLoop:
             return math.inf
         return limit - running
 
-    async def _evaluate(self, due: Sequence[ScheduleRecord], now: float) -> list[Evaluated]:
+    async def _evaluate(self, due: Sequence[ScheduleRecord], now: float) -> dict[str, Evaluated]:
         """Evaluate side by side; one that is slow (a dead network folder, say) is left to itself and holds nobody up."""
-        tasks = [self._start(schedule, now) for schedule in due]
+        tasks = {self._start(schedule, now): schedule.schedule_id for schedule in due}
         if not tasks:
-            return []
+            return {}
         done, _ = await asyncio.wait(tasks, timeout=_SLOW_EVALUATION)
-        return [task.result() for task in done]
+        return {tasks[task]: task.result() for task in done}
 
     def _start(self, schedule: ScheduleRecord, now: float) -> asyncio.Task[Evaluated]:
         schedule_id = schedule.schedule_id
