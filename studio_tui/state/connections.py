@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.dialect import change_counter
 from studio_tui.state.engine import make_engine, make_readonly_engine
 from studio_tui.state.urls import dialect_of, sqlite_path
 
@@ -73,13 +74,13 @@ class Connections:
             yield connection
 
     async def data_version(self) -> int:
-        """SQLite's change counter on a connection that stays the same; the files' own stamps for a store that we only look at."""
+        """The change counter on a connection that stays the same; the files' stamps for a store that we only look at."""
         if self._quiet_path is not None:
             return _stamp_of(self._quiet_path)
         async with self._probe_lock:
             if self._probe is None:
                 self._probe = await self._readers.connect()
-            return int((await self._probe.exec_driver_sql("PRAGMA data_version")).scalar_one())
+            return int((await self._probe.exec_driver_sql(change_counter(self._probe))).scalar_one())
 
     async def checkpoint(self, mode: str) -> tuple[int, int, int]:
         """Move the log into the file, outside of any transaction."""

@@ -34,6 +34,7 @@ class Store:
         self._asked_read_only = read_only
         self._condition = StoreCondition("unavailable", self.db.label, "The store is not open yet.")
         self._opening = asyncio.Lock()
+        self._closed = False
 
     @property
     def path(self) -> Path | None:
@@ -47,14 +48,17 @@ class Store:
     async def open(self) -> None:
         """Look at the store and open it as far as the policy allows. Never raises for what the store is: see the condition.
 
-        Nothing is made and nothing is written by looking. Opening an open store judges it again and replaces its connections,
-        for a file that was put in its place.
+        Nothing is made and nothing is written by looking.
         """
         async with self._opening:
-            try:
-                await self._open()
-            except StudioApplicationError as error:
-                await self._settle("unavailable", str(error))
+            self._closed = False
+            await self._judge()
+
+    async def reopen(self) -> None:
+        """Judge an open store again and replace its connections: another file may be in its place. A closed one stays closed."""
+        async with self._opening:
+            if not self._closed:
+                await self._judge()
 
     async def create(self) -> None:
         """Make a new, complete store with its folders where none is, and open it.
@@ -75,7 +79,14 @@ class Store:
     async def close(self) -> None:
         """Close the connections; writes under way end first."""
         async with self._opening:
+            self._closed = True
             await self.db.close()
+
+    async def _judge(self) -> None:
+        try:
+            await self._open()
+        except StudioApplicationError as error:
+            await self._settle("unavailable", str(error))
 
     async def _open(self) -> None:
         path = self.db.path

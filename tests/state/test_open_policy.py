@@ -460,15 +460,25 @@ async def test_opening_again_follows_what_the_path_holds_now(home: Path, native_
     other = tmp_path / "other.db"
     make_native_file(other, version="9")
     other.replace(native_file)
-    await store.open()
+    await store.reopen()
     assert store.condition().mode == "read_only"
     native_file.unlink()
-    await store.open()
+    await store.reopen()
     assert store.condition().mode == "missing"
     assert await _projects(store) == []
     make_native_file(native_file)
-    await store.open()
+    await store.reopen()
     assert store.condition().mode == "ready"
     await store.db.execute(PROJECT)
     assert await _projects(store) == ["one"]
+    await store.close()
+
+
+async def test_a_closed_store_is_not_opened_by_who_watches_it(home: Path, native_file: Path) -> None:
+    store = await _opened(home)
+    await store.close()
+    await store.reopen()
+    assert not store.db.is_open
+    await store.open()
+    assert store.db.is_open
     await store.close()
