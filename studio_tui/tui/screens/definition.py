@@ -35,7 +35,7 @@ class DefinitionScreen(StudioScreen):
     NARROW: ClassVar[int] = 100
     DEFAULT_CSS = """
     DefinitionScreen {
-        LinesPane#title { height: 2; margin-top: 1; }
+        LinesPane#title { height: 2; margin: 1 0; }
         Horizontal { height: 1fr; }
         SourceView { width: 1fr; }
         #versions { width: 40; border-left: solid $line; }

@@ -96,10 +96,10 @@ def _history(run: RunDetail, width: int) -> Lines:
 def _change(change: StatusChange, width: int) -> Lines:
     moved = change.status if change.previous_status in (None, change.status) else f"{change.previous_status} → {change.status}"
     who = " ".join(part for part in (change.source, change.actor if change.actor != change.source else None) if part)
-    yield [(f"   {fmt.seconds(change.at)}  ", "faint"), (moved, "ink"), (f"   {change.reason_code}", "soft")]
-    about = "   ".join(part for part in (change.reason_summary, f"by {who}" if who else "") if part)
-    if about:
-        yield [(" " * 13, "faint"), (cut(about, max(20, width - 14)), "faint")]
+    yield [(f"   {fmt.seconds(change.at)}  ", "faint"), (moved, "ink"), (f"  {change.reason_code}", "soft")]
+    for about in (change.reason_summary, f"by {who}" if who else ""):
+        if about:
+            yield [(" " * 13, "faint"), (cut(about, max(20, width - 14)), "faint")]
 
 
 def _usage(run: RunDetail) -> Lines:
