@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from studio_tui.application.wellformed import mended
 from studio_tui.domain.runs import RunRecord, effective_status
 
 
@@ -12,7 +13,7 @@ def artifact_status(run: RunRecord) -> str | None:
     """
     stored = (run.verification or {}).get("status")
     if isinstance(stored, str) and stored:
-        return stored
+        return mended(stored)
     if effective_status(run.status) != "running":
         return "not_recorded"
     return "pending" if (run.contract or {}).get("expected") else None
@@ -27,4 +28,4 @@ def missing_required(run: RunRecord) -> tuple[str, ...]:
 
 
 def _identifier(entry: object) -> str:
-    return str(entry.get("id", entry)) if isinstance(entry, dict) else str(entry)
+    return mended(str(entry.get("id", entry)) if isinstance(entry, dict) else str(entry))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from studio_tui.application.models.definitions import DefinitionSummary, DefinitionVersion, Drift
 from studio_tui.application.moments import Times
+from studio_tui.application.wellformed import mended
 from studio_tui.domain.definitions import FileDefinition, VersionRecord, WorkflowRecord
 
 FILE_PERSISTENCE: Final = "file; versions in the store"
@@ -66,7 +67,7 @@ def workflow_fields(workflow: WorkflowRecord) -> dict[str, Any]:
 
 def workflow_text(workflow: WorkflowRecord) -> str | None:
     """A workflow's spec as a person reads it; ``None`` when it cannot be read."""
-    return None if workflow.error else json.dumps(workflow.spec, ensure_ascii=False, indent=2)
+    return None if workflow.error else mended(json.dumps(workflow.spec, ensure_ascii=False, indent=2))
 
 
 def drift_by_hash(file: FileDefinition, latest: VersionRecord | None) -> Drift | None:

@@ -11,6 +11,7 @@ from studio_tui.application.moments import Times, elapsed
 from studio_tui.application.output_text import joined, readable
 from studio_tui.application.ports import OutputTail
 from studio_tui.application.reason_words import reason_text
+from studio_tui.application.wellformed import mended
 from studio_tui.domain.health import firing_state
 from studio_tui.domain.schedules import FiringRecord
 
@@ -55,7 +56,7 @@ def firing_view(firing: FiringRecord, *, now: float, tail: OutputTail | None) ->
         chain_depth=firing.chain_depth,
         invocation_id=firing.invocation_id,
         run_ids=firing.session_ids,
-        command_line=firing.argv,
+        command_line=tuple(map(mended, firing.argv)),
         output_tail=output,
         output_bytes=size,
     )

@@ -24,9 +24,10 @@ class LaunchPreview:
 class LaunchFacts:
     """Questions about launching on this host.
 
-    ``preview`` tells what a firing of a schedule would run. ``allowed_commands`` are the executables that the command action
-    may start, read afresh each time. ``is_directory`` says whether an absolute path is a directory that exists.
-    ``flow_problem`` says in words what is wrong with the text of a flow, or ``None``.
+    ``preview`` tells what a firing of a schedule would run; a refusal is part of its answer, never an exception.
+    ``allowed_commands`` are the executables that the command action may start, read afresh each time. ``is_directory`` says
+    whether an absolute path is a directory that exists. ``flow_problem`` says in words what is wrong with the text of a flow,
+    or ``None``.
     """
 
     preview: Callable[[ScheduleRecord], Awaitable[LaunchPreview]]

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from studio_tui.application.models.runs import MessageKind, MessageView
 from studio_tui.application.moments import Times
+from studio_tui.application.wellformed import mended
 from studio_tui.domain.runs import MessageRecord
 
 TEXT_LIMIT: Final = 65_536
@@ -29,9 +30,8 @@ _KINDS: Final[Mapping[str, MessageKind]] = MappingProxyType(
 _PRUNED: Final = "lion_content_pruned"
 
 
-def message_views(messages: Sequence[MessageRecord]) -> tuple[MessageView, ...]:
-    """The messages in their order; calls and results that stand together name each other."""
-    views = [message_view(message) for message in messages]
+def paired(views: Sequence[MessageView]) -> tuple[MessageView, ...]:
+    """The messages of a window in their order; calls and results that stand together name each other."""
     answers = {view.call_id: view.message_id for view in views if view.kind == "tool_result" and view.call_id}
     return tuple(
         view.model_copy(update={"call_id": answers[view.message_id]})
@@ -72,8 +72,8 @@ def compact(value: object) -> str:
 def bounded(text: str) -> str:
     """``text``, or its beginning and a note of how long all of it is."""
     if len(text) <= TEXT_LIMIT:
-        return text
-    return f"{text[:TEXT_LIMIT]}\n… cut here: {len(text):,} characters in all"
+        return mended(text)
+    return f"{mended(text[:TEXT_LIMIT])}\n… cut here: {len(text):,} characters in all"
 
 
 def _unreadable(message: MessageRecord) -> dict[str, Any]:
@@ -157,4 +157,4 @@ def _text(value: object) -> str:
 
 
 def _identifier(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return mended(value) if isinstance(value, str) and value else None

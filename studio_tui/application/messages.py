@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from studio_tui.application.errors import NotFound, ValidationFailure
-from studio_tui.application.message_views import message_views
+from studio_tui.application.message_views import message_view, paired
 from studio_tui.application.models.runs import MessagePage, MessageQuery
+from studio_tui.application.pauses import in_slices
 from studio_tui.application.ports import MessageReadPort, RunReadPort
 from studio_tui.domain.runs import BranchRecord, MessageRecord, MessageWindow, RunRecord, effective_status
+
+_WEIGHT: Final = 32_768
+"""Bytes of bodies that weigh as much as one short message does."""
 
 _NOTHING: Final = MessageWindow((), 0, 0, older=False)
 
@@ -35,7 +39,7 @@ class Transcripts:
         window = await self._read(progression, query)
         preface = () if query.after is not None or window.older else await self._preface(branch, branches, window)
         return MessagePage(
-            items=message_views((*preface, *window.messages)),
+            items=paired(await in_slices((*preface, *window.messages), message_view, weight=_weight)),
             start=window.start,
             end=window.end,
             has_older=window.older,
@@ -59,6 +63,10 @@ class Transcripts:
         if system is None or any(message.message_id == system for message in window.messages):
             return ()
         return (await self._messages.by_ids((system,))).messages
+
+
+def _weight(message: MessageRecord) -> int:
+    return 1 + (message.size_bytes // _WEIGHT if message.content is not None else 0)
 
 
 def _branch(branches: tuple[BranchRecord, ...], branch_id: str | None) -> BranchRecord | None:

@@ -10,13 +10,20 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _SLICE: Final = 25
+"""Short items after which others may run."""
 
 
-async def in_slices(items: Iterable[T], work: Callable[[T], R]) -> list[R]:
-    """``work`` on each item in order, letting others run in between: the loop also draws screens and fires schedules."""
+async def in_slices(items: Iterable[T], work: Callable[[T], R], *, weight: Callable[[T], int] = lambda item: 1) -> list[R]:
+    """``work`` on each item in order, letting others run in between: the loop also draws screens and fires schedules.
+
+    ``weight`` says how many short items one is worth.
+    """
     results: list[R] = []
-    for position, item in enumerate(items):
-        if position and position % _SLICE == 0:
+    done = 0
+    for item in items:
+        if done >= _SLICE:
             await asyncio.sleep(0)
+            done = 0
         results.append(work(item))
+        done += weight(item)
     return results

@@ -23,7 +23,7 @@ from studio_tui.application.paging import encode_cursor, time_key
 from studio_tui.application.ports import Clock, MessageReadPort, ProcessPort, RunFilter, RunReadPort
 from studio_tui.application.run_views import branch_summary, status_change, summarize, summary_fields
 from studio_tui.application.short_ids import SHOWN, distinct, only_one, typed_prefix
-from studio_tui.application.wellformed import require_wellformed
+from studio_tui.application.wellformed import mended, require_wellformed
 from studio_tui.domain.runs import RunRecord
 
 _ORDER: Final = "runs"
@@ -77,7 +77,6 @@ class RunService:
         run = await self._record(run_id)
         alive = await living((run,), self._processes)
         pid = run.metadata.get("pid")
-        host = run.metadata.get("pid_host")
         return RunDetail.model_validate(
             {
                 **summary_fields(run, now=self._clock.now(), alive=alive.get(run_id)),
@@ -91,7 +90,7 @@ class RunService:
                 "provenance": await self._provenance(run),
                 "siblings": await self._siblings(run),
                 "pid": pid if isinstance(pid, int) and not isinstance(pid, bool) else None,
-                "pid_host": host if isinstance(host, str) else None,
+                "pid_host": _noted(run, "pid_host"),
             }
         )
 
@@ -122,8 +121,7 @@ class RunService:
         return tuple(summarize(run, now=now, alive=alive.get(run.run_id)) for run in runs)
 
     async def _provenance(self, run: RunRecord) -> Provenance:
-        resumed = run.metadata.get("resumed_from")
-        resumed_from = resumed if isinstance(resumed, str) else None
+        resumed_from = _noted(run, "resumed_from")
         if run.invocation_id is None:
             return Provenance(resumed_from=resumed_from)
         skill = await self._runs.invocation_skill(run.invocation_id)
@@ -142,6 +140,12 @@ class RunService:
             return ()
         found = await self._runs.runs_of_invocation(run.invocation_id, limit=_SIBLINGS)
         return tuple(other.run_id for other in found if other.run_id != run.run_id)
+
+
+def _noted(run: RunRecord, key: str) -> str | None:
+    """A text in a run's metadata."""
+    value = run.metadata.get(key)
+    return mended(value) if isinstance(value, str) else None
 
 
 def run_filter(query: RunQuery) -> RunFilter:

@@ -12,6 +12,7 @@ from studio_tui.application.firing_views import outcome_words
 from studio_tui.application.launching import LaunchPreview
 from studio_tui.application.models.schedules import Fire, ScheduleDetail, ScheduleSummary
 from studio_tui.application.moments import Times
+from studio_tui.application.wellformed import mended
 from studio_tui.domain.cadence import CadenceError, describe, next_fire, upcoming, zone_of
 from studio_tui.domain.gates import unsupported
 from studio_tui.domain.health import schedule_health, schedule_state
@@ -116,7 +117,7 @@ def detail(
             "executed_runs": executed,
             "budget_usd": schedule.budget_usd,
             "budget_tokens": schedule.budget_tokens,
-            "command_line": preview.command_line,
+            "command_line": tuple(map(mended, preview.command_line)),
             "working_directory": preview.working_directory,
             "project": schedule.action_project or schedule.project,
             "prompt": schedule.action_prompt,
@@ -151,7 +152,7 @@ def action_words(schedule: ScheduleRecord) -> str:
 
 def _words(arguments: Sequence[str]) -> tuple[str, ...]:
     """Arguments as a person would type them: quoted only where blanks would part them."""
-    return tuple(repr(word) if not word or any(map(str.isspace, word)) else word for word in arguments)
+    return tuple(repr(word) if not word or any(map(str.isspace, word)) else word for word in map(mended, arguments))
 
 
 def _zone(schedule: ScheduleRecord, default: Zone) -> Zone | None:

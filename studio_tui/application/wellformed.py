@@ -1,4 +1,4 @@
-"""Text that a store can be asked for. Bytes that are no UTF-8 reach a program as halves of surrogate pairs, which none holds."""
+"""Text that can be stored, printed and sent: without halves of surrogate pairs, which bytes that are no UTF-8 come in as."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from studio_tui.application.errors import ValidationFailure
 def is_wellformed(text: str) -> bool:
     """Whether every character of ``text`` is a whole one."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def mended(text: str) -> str:
+    """``text`` with a mark for each half character. JSON can spell them, so stored documents may hold some."""
+    return text if is_wellformed(text) else "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
 
 
 def require_wellformed(**fields: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from studio_tui.application.errors import NotFound, ValidationFailure
-from studio_tui.application.message_views import TEXT_LIMIT, message_view, message_views
+from studio_tui.application.message_views import TEXT_LIMIT, message_view, paired
 from studio_tui.application.models.runs import MessageQuery
 from tests.application.records import Runs, a_branch, a_message, a_run
 from tests.fakes.ports import NOW
@@ -115,12 +116,42 @@ def test_calls_and_results_in_one_window_name_each_other() -> None:
     call = a_message("call", "ActionRequest", {"function": "ls", "arguments": {}})
     result = a_message("result", "ActionResponse", {"function": "ls", "output": "x", "action_request_id": "call"})
     alone = a_message("alone", "ActionRequest", {"function": "rm", "arguments": {}})
-    assert [view.call_id for view in message_views((call, result, alone))] == ["result", "call", None]
+    assert [view.call_id for view in paired([message_view(row) for row in (call, result, alone)])] == ["result", "call", None]
 
 
 def test_views_are_json() -> None:
-    views = message_views((a_message("m", "Note", {"deep": [{"a": [1, None, True]}]}),))
-    assert json.loads(views[0].model_dump_json())["text"] == 'Note: {"deep":[{"a":[1,null,true]}]}'
+    view = message_view(a_message("m", "Note", {"deep": [{"a": [1, None, True]}]}))
+    assert json.loads(view.model_dump_json())["text"] == 'Note: {"deep":[{"a":[1,null,true]}]}'
+
+
+@pytest.mark.parametrize(
+    ("lion_class", "content"),
+    [
+        ("AssistantResponse", {"assistant_response": "half \ud83d"}),
+        ("Instruction", {"instruction": "x", "guidance": "\ude00"}),
+        ("ActionRequest", {"function": "\ud83d", "arguments": {"\ud83d": "\ud83d"}, "action_response_id": "\ud83d"}),
+        ("ActionResponse", {"output": ["\ud83d"], "error": "\ud83d"}),
+        ("Note", {"\ud83d": 1}),
+    ],
+)
+def test_halves_of_characters_are_marked_so_that_every_view_can_be_sent(lion_class: str, content: dict[str, Any]) -> None:
+    assert "\ufffd" in message_view(a_message("m", lion_class, content)).model_dump_json()
+
+
+async def test_a_window_of_heavy_bodies_lets_others_run_in_between(world: Runs) -> None:
+    world.messages.progressions["all"] = [a_message(f"m{n}", size_bytes=1_000_000) for n in range(10)]
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    await world.service.list_messages(MessageQuery(run_id="run-1"))
+    counting.cancel()
+    assert turns >= 9
 
 
 async def test_the_tail_then_what_stands_before_it_then_what_was_added(world: Runs) -> None:

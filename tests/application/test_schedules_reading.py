@@ -261,6 +261,14 @@ async def test_output_is_what_a_person_at_a_terminal_would_have_been_left_with(
     assert (await world.service.get_firing("firing-1")).output_tail == expected
 
 
+async def test_halves_of_characters_in_stored_arguments_are_marked(world: Schedules) -> None:
+    world.port.firing_rows = [a_firing(argv=("echo", "\ud83d"))]
+    assert (await world.service.get_firing("firing-1")).command_line == ("echo", "\ufffd")
+    item = await _only(world, action_command_args=("\ud83d",))
+    assert item.action == "command true \ufffd"
+    (await world.service.get_schedule("schedule-1")).model_dump_json()
+
+
 async def test_a_skip_wrote_nothing_and_its_log_is_not_looked_for(world: Schedules) -> None:
     world.port.firing_rows = [a_firing(status="skipped", ended_at=None, reason_code="schedule.skipped.overlap")]
     firing = await world.service.get_firing("firing-1")
