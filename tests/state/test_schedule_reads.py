@@ -146,7 +146,7 @@ async def _pages(reads: ScheduleReadStore, schedule: str, limit: int) -> list[Fi
 @pytest.mark.parametrize("limit", [1, 2, 5])
 async def test_history_in_pages_whatever_the_times_are(db: StateDB, reads: ScheduleReadStore, limit: int) -> None:
     schedule = await a_schedule(db)
-    await firings_of(db, schedule, [NOW, NOW, NOW + 1, NOW * 1000, -5.0, float("inf"), NOW + 1])
+    await firings_of(db, schedule, [NOW, NOW, NOW + 1, NOW * 1000, -5.0, float("inf"), NOW + 1], trigger_context={})
     odd = await a_firing(db, schedule)
     await run_sql(db, "UPDATE schedule_runs SET fired_at = 'soon' WHERE id = :id", id=odd)
     stored = await db.fetch_all("SELECT id FROM schedule_runs ORDER BY fired_at DESC, id DESC")

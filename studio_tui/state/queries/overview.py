@@ -24,7 +24,11 @@ FAILED_COUNTED: Final = (
         _S.status == literal_column("'failed'"),
         _S.updated_at >= _SINCE,
         func.coalesce(_S.ended_at, _S.updated_at) >= _SINCE,
+        func.coalesce(_S.status_reason_summary, "") != "phantom_reaped",
         LISTED,
     )
 )
-"""A run that ended since then was updated since then: the index narrows it down, the end decides."""
+"""A run that ended since then was updated since then: the index narrows it down, the end decides.
+
+Runs that the peer's reaper called failed because nobody had heard of them are not counted (lionagi 0.36, attention).
+"""

@@ -79,7 +79,7 @@ class RunShape:
     project: bool = False
     no_project: bool = False
     tags: int = 0
-    playbook: bool = False
+    playbooks: int = 0
     texts: int = 0
     key: str | None = None
     backwards: bool = False
@@ -95,7 +95,7 @@ def shape_of(where: RunFilter, key: tuple[float, str] | None, *, backwards: bool
         project=where.project is not None,
         no_project=where.project_is_null,
         tags=len(where.tags),
-        playbook=where.playbook is not None,
+        playbooks=text_count(where.playbook),
         texts=text_count(where.text),
         key=None if key is None else "given" if key[0] else "stored",
         backwards=backwards,
@@ -104,14 +104,12 @@ def shape_of(where: RunFilter, key: tuple[float, str] | None, *, backwards: bool
 
 def run_values(where: RunFilter, key: tuple[float, str] | None, limit: int) -> dict[str, object]:
     """The parameters of a question; those that its shape does not use are left out."""
-    values: dict[str, object] = {"limit": limit, **text_values(where.text)}
+    values: dict[str, object] = {"limit": limit, **text_values("text", where.text), **text_values("playbook", where.playbook)}
     values |= numbered_values("status", _present(where.status))
     values |= numbered_values("kind", _present(where.kinds))
     values |= numbered_values("tag", where.tags)
     if where.project is not None:
         values["project"] = where.project
-    if where.playbook is not None:
-        values["playbook"] = where.playbook
     if key is not None:
         values["key_id"] = key[1]
         if key[0]:
@@ -194,10 +192,10 @@ def _conditions(
         conditions.append(_among(_S.invocation_kind, "kind", shape.kinds, missing=shape.no_kind))
     if shape.no_project:
         conditions.append(_S.project.is_(None))
-    if shape.playbook:
-        conditions.append(_S.playbook_name == bindparam("playbook", type_=Text))
+    if shape.playbooks:
+        conditions.append(contains((_S.playbook_name,), "playbook", shape.playbooks))
     if shape.texts:
-        conditions.append(contains(_SEARCHED, shape.texts))
+        conditions.append(contains(_SEARCHED, "text", shape.texts))
     if shape.key is not None:
         at = KEY_TIME if shape.key == "given" else _stored_time()
         conditions.append(beyond(time, _S.id, at, newer=shape.backwards or newer_than_key))

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Integer, Select, Text, and_, bindparam, fu
 
 from studio_tui.domain.statuses import EXECUTED
 from studio_tui.state.queries.columns import IDS, KEY_ID, KEY_TIME, LIMIT, beyond, labelled
-from studio_tui.state.queries.json_text import begins_with, insertion_order
+from studio_tui.state.queries.json_text import begins_with, insertion_order, is_listed
 from studio_tui.state.queries.text_search import contains
 from studio_tui.state.rows import firing_record, schedule_record
 from studio_tui.state.schema import schedule_runs, schedules, sessions
@@ -46,7 +46,7 @@ def schedule_page(*, enabled: bool, texts: int, after: bool) -> Select[Any]:
     if enabled:
         conditions.append(schedules.c.enabled == _ENABLED)
     if texts:
-        conditions.append(contains((schedules.c.name,), texts))
+        conditions.append(contains((schedules.c.name,), "text", texts))
     if after:
         name, key = schedules.c.name, bindparam("key_name", type_=Text)
         conditions.append(and_(name >= key, or_(name > key, schedules.c.id > KEY_ID)))
@@ -108,7 +108,7 @@ FIRING_BY_ID: Final[Select[Any]] = select(*FIRING_COLUMNS).where(_R.id == bindpa
 
 RUNS_OF_INVOCATIONS: Final[Select[Any]] = (
     select(sessions.c.invocation_id, sessions.c.id)
-    .where(sessions.c.invocation_id.in_(IDS))
+    .where(sessions.c.invocation_id.in_(IDS), is_listed(sessions.c.node_metadata))
     .order_by(sessions.c.invocation_id, sessions.c.created_at, sessions.c.id)
     .limit(LIMIT)
 )

@@ -15,18 +15,18 @@ def spellings(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
 
 
-def contains(columns: tuple[ColumnElement[str], ...], count: int) -> ColumnElement[bool]:
-    """Whether one of ``columns`` contains one of ``count`` texts (parameters ``text_0`` and so on)."""
-    return or_(*(matches(column, pattern) for pattern in numbered("text", count) for column in columns))
+def contains(columns: tuple[ColumnElement[str], ...], name: str, count: int) -> ColumnElement[bool]:
+    """Whether one of ``columns`` contains one of the texts in the ``count`` parameters ``name_0`` and so on."""
+    return or_(*(matches(column, pattern) for pattern in numbered(name, count) for column in columns))
 
 
-def text_values(text: str | None) -> dict[str, object]:
+def text_values(name: str, text: str | None) -> dict[str, object]:
     """The parameters of :func:`contains` for ``text``."""
-    return numbered_values("text", map(_pattern, spellings(text))) if text else {}
+    return numbered_values(name, map(_pattern, spellings(text))) if text else {}
 
 
 def text_count(text: str | None) -> int:
-    """How many texts :func:`contains` has to look for."""
+    """How many parameters :func:`contains` has for ``text``; none when nothing is looked for."""
     return len(spellings(text)) if text else 0
 
 

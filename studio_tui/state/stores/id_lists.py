@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _QUOTE: Final = re.compile(rb'\\.|"', re.DOTALL)
-_ID: Final = re.compile(rb'\s*,?\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
+_FIRST: Final = re.compile(rb'\s*,?\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
+_NEXT: Final = re.compile(rb'\s*,\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
 
 
 class IdAt(NamedTuple):
@@ -55,7 +56,11 @@ def ids_after(piece: bytes, offset: int, *, last: bool) -> list[IdAt]:
 
     Raises :class:`NotAnIdList`.
     """
-    place = len(piece) - len(piece.lstrip().removeprefix(b"[")) if offset == 0 else 0
+    place = 0
+    if offset == 0:
+        place = piece.find(b"[") + 1
+        if piece[:place].strip() != b"[":
+            raise NotAnIdList
     found = list(_forwards(piece, place, offset))
     rest = piece[found[-1].end - offset if found else place :].strip()
     if rest != b"]" if last else rest[:1] not in (b"", b",", b'"'):
@@ -64,9 +69,10 @@ def ids_after(piece: bytes, offset: int, *, last: bool) -> list[IdAt]:
 
 
 def _forwards(piece: bytes, place: int, offset: int) -> Iterator[IdAt]:
-    while match := _ID.match(piece, place):
+    match = _FIRST.match(piece, place)
+    while match:
         yield IdAt(_decoded(match.group(1)), offset + match.start(1), offset + match.end(1))
-        place = match.end()
+        match = _NEXT.match(piece, match.end())
 
 
 def _decoded(quoted: bytes) -> str:

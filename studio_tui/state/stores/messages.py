@@ -114,7 +114,7 @@ class MessageStore(ReadStore):
         row = await self._first_row(LAST_PIECE if position is None else PIECE, values)
         if row is None:
             return None
-        size, data = int(row[0]), bytes(row[1])
+        size, data = int(row[0]), bytes(row[1] or b"")
         return _Piece(size, size - len(data) if position is None else start, data)
 
     async def _named(self, ids: Sequence[IdAt]) -> list[tuple[IdAt, MessageRecord]]:

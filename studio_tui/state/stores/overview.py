@@ -20,5 +20,5 @@ class OverviewStore(ReadStore):
         return tuple(map(run_record, await self._rows(queries.RUNNING_RUNS, {"limit": limit})))
 
     async def count_failed_since(self, since: float) -> int:
-        """Listed runs with status failed that ended since ``since`` (epoch seconds)."""
+        """Listed runs with status failed that ended since ``since`` (epoch seconds), without those that were only given up."""
         return int(await self._only_value(queries.FAILED_COUNTED, {"since": since}) or 0)

@@ -26,7 +26,7 @@ class ScheduleReadStore(ReadStore):
         self, *, enabled: bool | None, text: str | None, after: tuple[str, str] | None, limit: int
     ) -> tuple[ScheduleRecord, ...]:
         """Schedules by ``(name, id)`` ascending, after this key."""
-        values: dict[str, object] = {"limit": limit, **text_values(text)}
+        values: dict[str, object] = {"limit": limit, **text_values("text", text)}
         if enabled is not None:
             values["enabled"] = int(enabled)
         if after is not None:
