@@ -137,6 +137,8 @@ def _of_textual(t: Mapping[str, str], ansi: bool) -> dict[str, str]:
         "scrollbar-background-hover": t["ground"],
         "scrollbar-background-active": t["ground"],
         "scrollbar-corner-color": t["ground"],
+        "ansi-background": t["ground"],
+        "ansi-foreground": t["ink"],
         "link-color": t["accent"],
         "link-background": t["ground"],
     }

@@ -100,6 +100,7 @@ class StudioScreen(ChromeScreen):
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
         self._panels: dict[str, _Panel] = {}
+        self._resuming = False
 
     @property
     def studio(self) -> Studio:
@@ -125,7 +126,13 @@ class StudioScreen(ChromeScreen):
             shown.retick()
 
     def on_screen_resume(self) -> None:
-        """Shown (again): what was missed meanwhile is read."""
+        """Shown (again): what was missed meanwhile is read, once, though Textual may say it twice."""
+        if not self._resuming:
+            self._resuming = True
+            self.call_later(self._resumed)
+
+    def _resumed(self) -> None:
+        self._resuming = False
         self.refresh_data()
 
     def action_refresh(self) -> None:
@@ -159,7 +166,7 @@ class StudioScreen(ChromeScreen):
         def start() -> None:
             state.running = True
             self.run_worker(
-                self._read(panel, state, number, operation, apply, failed), group=f"read {panel}", exit_on_error=False
+                self._answer_ask(panel, state, number, operation, apply, failed), group=f"read {panel}", exit_on_error=False
             )
 
         if state.running:
@@ -169,7 +176,7 @@ class StudioScreen(ChromeScreen):
             self.set_timer(_PATIENCE, lambda: self._say_reading(panel))
         start()
 
-    async def _read(
+    async def _answer_ask(
         self,
         panel: str,
         state: _Panel,
@@ -186,7 +193,7 @@ class StudioScreen(ChromeScreen):
                 apply(answer)
         except StudioApplicationError as error:
             if number == state.number and self.is_mounted:
-                self._failed(panel, state, error, failed)
+                self._ask_failed(panel, state, error, failed)
         except Exception as error:
             self.studio_app.fault(error)
         finally:
@@ -195,7 +202,7 @@ class StudioScreen(ChromeScreen):
             if waiting and self.is_mounted:
                 waiting()
 
-    def _failed(
+    def _ask_failed(
         self,
         panel: str,
         state: _Panel,
@@ -204,28 +211,28 @@ class StudioScreen(ChromeScreen):
     ) -> None:
         said = failures.explain(error)
         if said.retry:
-            self.set_timer(_RETRIES[min(state.failures, len(_RETRIES) - 1)], self._retry)
+            self.set_timer(_RETRIES[min(state.failures, len(_RETRIES) - 1)], self._ask_again)
         state.failures += 1
         self.studio_app.stale(self, panel, state.read_at)
         if failed:
             failed(error)
             return
-        target = self._list(panel)
+        target = self._list_named(panel)
         if target is None:
             self.studio_app.toast(said.sentence, severity=said.severity)
         else:
             target.say(failures.notice(error), stale=True)
 
-    def _retry(self) -> None:
+    def _ask_again(self) -> None:
         if self.is_current:
             self.refresh_data()
 
     def _say_reading(self, panel: str) -> None:
-        state, target = self._panels[panel], self._list(panel)
+        state, target = self._panels[panel], self._list_named(panel)
         if target is not None and state.running and state.read_at is None and not target.rows:
             target.say(READING)
 
-    def _list(self, panel: str) -> VirtualList[Any] | None:
+    def _list_named(self, panel: str) -> VirtualList[Any] | None:
         return next((shown for shown in self.query(VirtualList) if shown.id == panel), None)
 
     # --- acting -------------------------------------------------------------------------------------------------------

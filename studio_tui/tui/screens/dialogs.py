@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from textual import events, on
@@ -38,7 +39,7 @@ _WIDTH = 66
 class Dialog(ModalScreen[Result | None]):
     """A box of lines with something to answer. Escape and a click beside it mean no, which is ``None``."""
 
-    CSS_PATH = "../styles/dialogs.tcss"
+    CSS_PATH = Path(__file__).parent.parent / "styles" / "dialogs.tcss"
     BINDINGS = [bind("back", "cancel", show=False)]
     deaf_for = 0.6
     """Seconds after opening in which keys are dropped: they were meant for the screen below."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _WIDE: Final = 100
 """Cells from which the header names the other screens and spells its figures out."""
+_NARROW: Final = 60
+"""Cells below which it abbreviates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +106,19 @@ class HeaderBar(_Line):
     def _facts(self, width: int) -> list[Span]:
         facts, wide = self.studio_app.facts, width >= _WIDE
         dot = "*" if self.studio_app.ascii else "●"
+        gap = "   " if width >= _NARROW else "  "
         spans: list[Span] = []
         if facts.stale:
-            spans.append((f"{facts.stale}   ", "bold warn"))
+            spans.append((facts.stale, "bold warn"))
         if facts.read_only:
-            spans.append(("read-only   " if width >= 60 else "ro   ", "warn"))
+            spans.append(("read-only" if width >= _NARROW else "ro", "warn"))
         if facts.host:
-            spans.append((f"{facts.host[0]}   ", facts.host[1]))
+            spans.append(facts.host)
         if facts.attention:
-            spans.append((f"{facts.attention} need you   " if width >= 60 else f"!{facts.attention}   ", "bold fail"))
+            spans.append((f"{facts.attention} need you" if width >= _NARROW else f"!{facts.attention}", "bold fail"))
         if facts.running:
-            spans.append((f"{dot} {facts.running} run   " if wide else f"{dot} {facts.running}   ", "run"))
-        return [*spans, (f"{facts.clock} ", "soft")]
+            spans.append((f"{dot} {facts.running} run" if wide else f"{dot} {facts.running}", "run"))
+        return [*((text + gap, token) for text, token in spans), (f"{facts.clock} ", "soft")]
 
     def on_click(self, event: events.Click) -> None:
         """A click on a place goes there."""
