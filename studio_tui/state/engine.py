@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlencode
 
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, ExceptionContext
@@ -31,6 +31,11 @@ _WRITER_PROFILE: Final = (
 )
 """In this order on every writing connection, after ``busy_timeout`` (facts of the peer; ADR-0056 D3)."""
 _READER_PROFILE: Final = ("query_only = 1",)
+_DRIVER_PARAMETERS: Final = frozenset(
+    {"host", "port", "user", "password", "passfile", "timeout", "command_timeout", "target_session_attrs", "krbsrvname", "gsslib"}
+    | {"statement_cache_size", "prepared_statement_cache_size"}
+)
+"""Parameters of a PostgreSQL URL that asyncpg or SQLAlchemy's dialect for it take themselves."""
 
 
 def make_engine(url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, **overrides: Any) -> AsyncEngine:
@@ -127,14 +132,19 @@ def ssl_argument(sslmode: str | None) -> ssl.SSLContext | bool | None:
 
 
 def _make_server_engine(url: str, **overrides: Any) -> AsyncEngine:
+    """``sslmode`` becomes an argument, and what the driver does not take itself a setting of the session (as in libpq)."""
     bare, sslmode = split_sslmode(url)
     argument = ssl_argument(sslmode)
-    options: dict[str, Any] = {
-        "pool_pre_ping": True,
-        "json_deserializer": decode_json,
-        "connect_args": {} if argument is None else {"ssl": argument},
-    }
-    return _create(bare, options | overrides)
+    arguments: dict[str, Any] = {} if argument is None else {"ssl": argument}
+    head, _, query = bare.partition("?")
+    parameters = parse_qsl(query, keep_blank_values=True)
+    settings = {key: value for key, value in parameters if key not in _DRIVER_PARAMETERS}
+    if settings:
+        arguments["server_settings"] = settings
+    if kept := urlencode([(key, value) for key, value in parameters if key in _DRIVER_PARAMETERS]):
+        head = f"{head}?{kept}"
+    options: dict[str, Any] = {"pool_pre_ping": True, "json_deserializer": decode_json, "connect_args": arguments}
+    return _create(head, options | overrides)
 
 
 def _create(url: str, options: dict[str, Any]) -> AsyncEngine:

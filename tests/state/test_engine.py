@@ -108,9 +108,17 @@ def test_sslmode_words() -> None:
         assert context.verify_mode == ssl.CERT_REQUIRED
 
 
-def test_postgresql_engine_checks_its_connections_and_drops_sslmode() -> None:
+def test_postgresql_engine_checks_its_connections_and_drops_sslmode(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("asyncpg")
-    engine = make_engine("postgresql+asyncpg://u:p@h/db?sslmode=require&x=1")
-    assert engine.url.query == {"x": "1"}
-    assert engine.url.database == "db"
-    assert engine.pool._pre_ping
+    handed: dict[str, Any] = {}
+
+    def note(url: str, **options: Any) -> object:
+        handed.update(options, url=url)
+        return object()
+
+    monkeypatch.setattr("studio_tui.state.engine.create_async_engine", note)
+    make_engine("postgresql+asyncpg://u:p@h/db?sslmode=disable&timeout=3&application_name=x%20y")
+    assert handed["url"] == "postgresql+asyncpg://u:p@h/db?timeout=3"
+    assert handed["pool_pre_ping"]
+    assert handed["hide_parameters"]
+    assert handed["connect_args"] == {"ssl": False, "server_settings": {"application_name": "x y"}}
