@@ -1,0 +1,1 @@
+"""Our own small store beside the home: answers, and a journal of what was done."""
