@@ -95,22 +95,22 @@ async def write_status(
     :class:`ValueError` for a status, reason code or extra field that the entity does not know.
     """
     vocabulary = _checked(entity, status, reason_code)
-    values = dict(extra or {})
-    if unknown := values.keys() - _EXTRA_FIELDS.get(entity, frozenset()):
-        raise ValueError(f"not to be written with a status of {entity}: {', '.join(sorted(unknown))}")
-    table = _TABLES[entity]
-    row = (await connection.execute(select(table).where(table.c.id == entity_id).with_for_update())).mappings().first()
-    if row is None or not _as_expected(row, expected, expected_updated_at):
-        return False
-    previous = row["status"]
-    if previous in vocabulary.terminal and status != previous:
-        raise Conflict(entity, expected=None, actual=previous, message=f"it has ended already ({previous}) and stays so")
-    if entity == "session" and status in vocabulary.terminal:
-        values = _session_end(row, now) | values
+    values, table = _checked_extra(entity, extra), _TABLES[entity]
+    if _guard_suffices(vocabulary, expected):
+        (previous,) = expected or ()
+    else:
+        row = (await connection.execute(select(table).where(table.c.id == entity_id).with_for_update())).mappings().first()
+        if row is None or not _as_expected(row, expected, expected_updated_at):
+            return False
+        previous = row["status"]
+        _stays_if_ended(vocabulary, previous, status)
+        values = _derived(row, vocabulary, status, now) | values
     if entity != "dispatch":
         values |= reason_columns(reason_code, summary, evidence)
     changed = await connection.execute(
-        update(table).where(table.c.id == entity_id, _same(table, previous)).values(**values, status=status, updated_at=now)
+        update(table)
+        .where(table.c.id == entity_id, *_same(table, previous, expected_updated_at))
+        .values(**values, status=status, updated_at=now)
     )
     if changed.rowcount != 1:
         return False
@@ -178,20 +178,41 @@ def _checked(entity: str, status: str, reason_code: str) -> Vocabulary:
     return vocabulary
 
 
+def _checked_extra(entity: str, extra: Mapping[str, object] | None) -> dict[str, object]:
+    values = dict(extra or {})
+    if unknown := values.keys() - _EXTRA_FIELDS.get(entity, frozenset()):
+        raise ValueError(f"not to be written with a status of {entity}: {', '.join(sorted(unknown))}")
+    return values
+
+
+def _guard_suffices(vocabulary: Vocabulary, expected: Collection[str] | None) -> bool:
+    """Whether no row has to be read first: the one status that it may have is known, and nothing is derived from the rest."""
+    return (
+        vocabulary.entity != "session" and expected is not None and len(expected) == 1 and not vocabulary.terminal & set(expected)
+    )
+
+
+def _stays_if_ended(vocabulary: Vocabulary, previous: str | None, status: str) -> None:
+    if previous in vocabulary.terminal and status != previous:
+        message = f"it has ended already ({previous}) and stays so"
+        raise Conflict(vocabulary.entity, expected=None, actual=previous, message=message)
+
+
 def _as_expected(row: RowMapping, expected: Collection[str] | None, updated_at: float | None) -> bool:
     if expected is not None and row["status"] not in expected:
         return False
     return updated_at is None or row["updated_at"] == updated_at
 
 
-def _same(table: Table, previous: str | None) -> ColumnElement[bool]:
-    """Guard the write itself as well: on PostgreSQL another transaction may have come between."""
-    return table.c.status.is_(None) if previous is None else table.c.status == previous
+def _same(table: Table, previous: str | None, updated_at: float | None) -> list[ColumnElement[bool]]:
+    """What the row must still be when it is written: on PostgreSQL another transaction may have come between."""
+    status = table.c.status.is_(None) if previous is None else table.c.status == previous
+    return [status] if updated_at is None else [status, table.c.updated_at == updated_at]
 
 
-def _session_end(row: RowMapping, now: float) -> dict[str, object]:
+def _derived(row: RowMapping, vocabulary: Vocabulary, status: str, now: float) -> dict[str, object]:
     """The end of a run that did not write its own, and its length when both ends were measured."""
-    if row["ended_at"] is not None:
+    if vocabulary.entity != "session" or status not in vocabulary.terminal or row["ended_at"] is not None:
         return {}
     started = row["started_at"]
     length = (now - started) * 1000.0 if started is not None and not row["ended_at_is_approximate"] else None
