@@ -144,4 +144,4 @@ class StateWord(StrEnum):
     DONE = "DONE"
     BROKEN = "BROKEN"
     ACTIVE = "ACTIVE"
-    UNKNOWN = "?"
+    UNKNOWN = "UNSURE"

@@ -48,9 +48,9 @@ LOOKS: Final[dict[str, Look]] = {
     "DONE": Look("✓", "+", "mute"),
     "BROKEN": Look("✗", "x", "fail", loud=True),
     "ACTIVE": Look("●", "*", "run", loud=True),
-    "?": Look("?", "?", "warn"),
+    "UNSURE": Look("?", "?", "warn"),
 }
-_UNKNOWN: Final = LOOKS["?"]
+_UNKNOWN: Final = LOOKS["UNSURE"]
 STATE_WIDTH: Final = 8
 """Cells of a column of states: glyph, blank, and the longest word."""
 

@@ -165,7 +165,7 @@ class ShowScreen(StudioScreen):
         self._draw_play()
 
     def _state(self, play: PlayView) -> tuple[Span, Span]:
-        return state_cell("?" if play.live_state == "unavailable" else play.state, self.studio_app.ascii)
+        return state_cell("UNSURE" if play.live_state == "unavailable" else play.state, self.studio_app.ascii)
 
     def _took(self, play: PlayView) -> str:
         if play.started_at is not None and play.ended_at is None:
