@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rich.cells import cell_len, split_graphemes
+from rich.cells import cell_len, chop_cells, split_graphemes
 from textual.content import Content
 
 from studio_tui.application.text import clean, clean_block
@@ -21,7 +21,7 @@ MAX_CELL: Final = 400
 MAX_LINE: Final = 2_000
 """Characters after which one line of a block is folded."""
 
-__all__ = ["block", "cells", "clean", "clean_block", "cut", "fold", "line", "plain", "styled"]
+__all__ = ["block", "cells", "clean", "clean_block", "cut", "fold", "line", "plain", "styled", "wrap"]
 
 
 def line(text: object, limit: int = MAX_CELL) -> str:
@@ -89,3 +89,19 @@ def _pieces(text: str, width: int) -> Iterator[str]:
         yield ""
     for start in range(0, len(text), width):
         yield text[start : start + width]
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """One cleaned line as lines of at most ``width`` cells, broken between words, and inside a word only where it must be."""
+    lines: list[str] = []
+    row = ""
+    for word in clean(text).split(" "):
+        grown = f"{row} {word}" if row else word
+        if cell_len(grown) <= width:
+            row = grown
+            continue
+        if row:
+            lines.append(row)
+        *whole, row = chop_cells(word, max(2, width)) or [""]
+        lines += whole
+    return [*lines, row]

@@ -21,7 +21,7 @@ from textual.widgets import Input
 from studio_tui.application.errors import ValidationFailure
 from studio_tui.tui import failures
 from studio_tui.tui.keys import ACTIONS, bind, shown_key
-from studio_tui.tui.safe_text import fold
+from studio_tui.tui.safe_text import fold, wrap
 from studio_tui.tui.statuses import Span
 from studio_tui.tui.widgets.choices import Answer, Choices
 from studio_tui.tui.widgets.field import Field
@@ -34,6 +34,8 @@ Words = Sequence[str | Sequence[Span]]
 """Lines of a dialog: a text (drawn soft), or spans."""
 _WIDTH = 66
 """Cells of text in a dialog; longer lines are broken."""
+_EDGES = 6
+"""Cells of padding beside it."""
 
 
 class Dialog(ModalScreen[Result | None]):
@@ -52,16 +54,25 @@ class Dialog(ModalScreen[Result | None]):
     def compose(self) -> ComposeResult:
         """Title, words, and what the subclass asks."""
         with Vertical(classes="dialog"):
-            text = LinesPane(classes="dialog-text", on="raised")
-            text.show([*_broken(self._title, "bold ink"), *self._said()])
+            text = LinesPane(classes="dialog-text", id="said", on="raised")
+            text.show(self._said())
             yield text
             yield from self.question()
 
-    def _said(self) -> list[Sequence[Span]]:
-        said: list[Sequence[Span]] = []
+    def _said(self) -> list[list[Span]]:
+        said = self.broken(self._title, "bold ink")
         for words in self._words:
-            said += _broken(words, "soft") if isinstance(words, str) else [words]
+            said += self.broken(words, "soft") if isinstance(words, str) else [list(words)]
         return said
+
+    def on_resize(self) -> None:
+        """Break the words anew."""
+        self.query_one("#said", LinesPane).show(self._said())
+
+    def broken(self, text: str, token: str) -> list[list[Span]]:
+        """A text in lines that fit the box, broken between words."""
+        width = min(_WIDTH, self.app.size.width - _EDGES)
+        return [[(row, token)] for one in fold(text) for row in wrap(one, width)]
 
     def question(self) -> ComposeResult:
         """The widgets that take the answer."""
@@ -80,21 +91,6 @@ class Dialog(ModalScreen[Result | None]):
     def action_cancel(self) -> None:
         """No."""
         self.dismiss(None)
-
-
-def _broken(text: str, token: str) -> list[list[Span]]:
-    """A text in lines that fit the box, broken between words."""
-    lines: list[list[Span]] = []
-    for one in fold(text):
-        row = ""
-        for word in one.split(" "):
-            if row and len(row) + len(word) >= _WIDTH:
-                lines.append([(row, token)])
-                row = word
-            else:
-                row = f"{row} {word}" if row else word
-        lines.append([(row, token)])
-    return lines
 
 
 class Choice(Dialog[str]):
@@ -222,5 +218,5 @@ class FormDialog(Dialog[Result], Generic[Result]):
 
     def _say(self, faults: Sequence[str]) -> None:
         keys = key_spans(((shown_key(ACTIONS["submit"].keys), "save"), ("enter", "next field"), ("esc", "cancel")))
-        lines = [line for fault in faults for line in _broken(fault, "fail")]
+        lines = [line for fault in faults for line in self.broken(fault, "fail")]
         self.query_one("#submit", LinesPane).show([*lines, keys])

@@ -52,14 +52,17 @@ class Choices(Widget, can_focus=True):
         self.at = 0
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """One line, or one for each answer."""
-        return 1 if self._layout == "row" else len(self.answers)
+        """One line, or one for each answer; answers that do not fit side by side stand below each other."""
+        return len(self.answers) if self._is_column(width) else 1
+
+    def _is_column(self, width: int) -> bool:
+        return self._layout == "column" or sum(cells(answer.label) + 6 for answer in self.answers) - 2 > width
 
     def render_line(self, y: int) -> Strip:
         """The answers; the highlighted one stands on the colour of picked rows."""
         style = palette(self.app.theme)
         maker = StripMaker(style, self.size.width)
-        if self._layout == "column":
+        if self._is_column(self.size.width):
             if y >= len(self.answers):
                 return maker.line((), "raised")
             answer = self.answers[y]
@@ -100,7 +103,7 @@ class Choices(Widget, can_focus=True):
         self.refresh()
 
     def _place(self, x: int, y: int) -> int | None:
-        if self._layout == "column":
+        if self._is_column(self.size.width):
             return y if y < len(self.answers) else None
         end = 0
         for place, answer in enumerate(self.answers):

@@ -80,20 +80,22 @@ class HeaderBar(_Line):
         width = self.size.width
         right = self._facts(width)
         left, _areas = self._places(width)
-        room = width - sum(cells(text) for text, _ in right)
+        room = width - sum(cells(text) for text, _ in right) - 2
         used = sum(cells(text) for text, _ in left)
         if used > room:
             left, used = _shortened(left, room)
-        return [*left, (" " * max(0, room - used), "soft"), *right]
+        return [*left, (" " * max(2, room + 2 - used), "soft"), *right]
 
     def _places(self, width: int) -> tuple[list[Span], list[tuple[int, int, str]]]:
         app = self.studio_app
         home = cut(app.home_label, max(8, width // 6))
-        spans: list[Span] = [(" # " if app.ascii else " ◆ ", "accent"), (f"{home} ", "bold ink")]
+        spans: list[Span] = [(" # " if app.ascii else " ◆ ", "accent"), (f"{home}{' ' if width >= _NARROW else ''}", "bold ink")]
         areas: list[tuple[int, int, str]] = []
         at = sum(cells(text) for text, _ in spans)
         for place in app.places:
             on = place.name == app.place
+            if not on and width < _NARROW:
+                continue
             words = [(f"  {place.key}", "accent" if on else "faint")]
             if on or width >= _WIDE:
                 words.append((f" {place.title}", "bold ink" if on else "soft"))

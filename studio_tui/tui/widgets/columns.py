@@ -26,6 +26,8 @@ GUTTER: Final = 3
 GAP: Final = 2
 MARGIN: Final = 1
 """Cells at the right edge that stay blank."""
+_LEAST: Final = 10
+"""Cells to which a name or a filling column may shrink before it is left out."""
 _EASY: Final = 28
 """Cells that the filling column gets before others widen."""
 
@@ -92,15 +94,19 @@ def _widen(columns: Sequence[Column[Row]], widths: dict[int, int], left: int) ->
 
 
 def _shrunk(placed: list[Placed[Row]], width: int) -> tuple[Placed[Row], ...]:
-    """In a window too narrow for the columns that always stay, cut from the right."""
+    """In a window too narrow for the columns that always stay, those that fit; the name may be cut, and gets what is left."""
     fitting: list[Placed[Row]] = []
     room = width - GUTTER - MARGIN
     for one in placed:
-        if room <= 0:
-            break
-        fitting.append(Placed(one.column, min(one.width, room)))
-        room -= one.width + GAP
-    return tuple(fitting)
+        least = min(one.width, _LEAST) if one.column.lead or one.column.fill else one.width
+        if least <= room or not fitting:
+            fitting.append(Placed(one.column, max(0, min(one.width, room))))
+            room -= one.width + GAP
+    spare = room + GAP
+    return tuple(
+        Placed(one.column, one.width + spare) if one.column.lead and spare > 0 and len(fitting) < len(placed) else one
+        for one in fitting
+    )
 
 
 @dataclass(frozen=True, slots=True)

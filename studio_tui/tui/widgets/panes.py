@@ -33,7 +33,7 @@ class LinesPane(Widget):
         """Show these lines from now on."""
         new = tuple(tuple(line) for line in lines)
         old, self._lines = self._lines, new
-        if not self.is_mounted or old == new:
+        if not self.is_attached or old == new:
             return
         if len(old) != len(new) and self.styles.is_auto_height:
             self.refresh(layout=True)
