@@ -85,5 +85,5 @@ def test_every_state_word_has_a_look_of_its_own() -> None:
 
 
 def test_an_unknown_word_is_drawn_as_unknown() -> None:
-    assert statuses.state_glyph("zombie") == statuses.state_glyph("?")
+    assert statuses.state_glyph("zombie") == statuses.state_glyph("UNSURE")
     assert statuses.state_cell("zombie")[1][0] == "zombie"

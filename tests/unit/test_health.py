@@ -121,8 +121,8 @@ def test_the_word_of_a_running_run_takes_its_health_into_account(health: str | N
         ({"status": "timed_out"}, "TIME"),
         ({"status": "aborted"}, "ABRT"),
         ({"status": "cancelled"}, "CANC"),
-        ({"status": "Completed"}, "?"),
-        ({"status": ""}, "?"),
+        ({"status": "Completed"}, "UNSURE"),
+        ({"status": ""}, "UNSURE"),
     ],
 )
 def test_the_word_of_a_run_that_has_ended(values: dict[str, Any], word: str) -> None:
@@ -147,7 +147,7 @@ def test_the_word_of_a_run_that_has_ended(values: dict[str, Any], word: str) -> 
         ("queued", None, "QUE"),
         ("waiting_dependency", None, "WAIT"),
         ("retry_wait", None, "WAIT"),
-        ("odd", None, "?"),
+        ("odd", None, "UNSURE"),
     ],
 )
 def test_the_word_of_a_firing(status: str, reason: str | None, word: str) -> None:
@@ -168,8 +168,8 @@ def test_the_word_of_a_firing(status: str, reason: str | None, word: str) -> Non
         ("escalated", "GATE!"),
         ("blocked", "BLOCK"),
         ("aborted_after_finish", "ABRT"),
-        ("odd", "?"),
-        (None, "?"),
+        ("odd", "UNSURE"),
+        (None, "UNSURE"),
     ],
 )
 def test_the_word_of_a_play(status: str | None, word: str) -> None:
@@ -177,7 +177,7 @@ def test_the_word_of_a_play(status: str | None, word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "word"), [("active", "ACTIVE"), ("imported", "ACTIVE"), ("completed", "OK"), ("aborted", "ABRT"), (None, "?")]
+    ("status", "word"), [("active", "ACTIVE"), ("imported", "ACTIVE"), ("completed", "OK"), ("aborted", "ABRT"), (None, "UNSURE")]
 )
 def test_the_word_of_a_show(status: str | None, word: str) -> None:
     assert show_state(status) == word
