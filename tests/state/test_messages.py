@@ -93,15 +93,24 @@ async def test_new_messages_follow_the_end_of_the_last_window(db: StateDB, trans
 
 
 @pytest.mark.parametrize("separators", [(", ", ": "), (",", ":")])
+@pytest.mark.parametrize("odd_one", [None, 0, 7, 17])
+@pytest.mark.parametrize("count", [1, 2, 20, 100])
 async def test_places_keep_their_meaning_when_the_list_is_written_anew(
-    db: StateDB, transcripts: MessageStore, separators: tuple[str, str]
+    db: StateDB, transcripts: MessageStore, separators: tuple[str, str], odd_one: int | None, count: int
 ) -> None:
-    ids = await messages_of(db, 30)
-    progression = await store_list(db, json.dumps(ids[:20], separators=separators))
+    ids = await messages_of(db, count + 2)
+    if odd_one is not None and odd_one < count:
+        ids[odd_one] = await a_message(db, id="an id of another length")
+    progression = await store_list(db, json.dumps(ids[:count], separators=separators))
     window = await transcripts.tail(progression, limit=5)
-    await append(db, progression, *ids[20:22])
-    assert ids_in(await transcripts.after(progression, window.end, limit=10)) == ids[20:22]
-    assert ids_in(await transcripts.before(progression, window.start, limit=5)) == ids[10:15]
+    earlier = await transcripts.before(progression, window.start, limit=5)
+    middle = await transcripts.after(progression, earlier.end, limit=3)
+    assert ids_in(middle) == ids[:count][-5:][:3]
+    await append(db, progression, *ids[count:])
+    assert ids_in(await transcripts.after(progression, window.end, limit=10)) == ids[count:]
+    assert ids_in(await transcripts.before(progression, window.start, limit=5)) == ids[:count][-10:-5] == ids_in(earlier)
+    place = max(0, count - 5) + len(middle.messages)
+    assert ids_in(await transcripts.after(progression, middle.end, limit=2)) == ids[place : place + 2]
 
 
 async def test_fifty_thousand_ids(db: StateDB, transcripts: MessageStore) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from studio_tui.domain.runs import MessageRecord, MessageWindow
-from studio_tui.state.queries.messages import CONTENT_BY_ID, LAST_PIECE, MESSAGES_BY_ID, PIECE, WITHHELD_FROM
+from studio_tui.state.db import StateDB
+from studio_tui.state.queries.messages import CONTENT_BY_ID, MESSAGES_BY_ID, WITHHELD_FROM
 from studio_tui.state.readers import as_object
 from studio_tui.state.rows import message_record
 from studio_tui.state.stores.id_lists import IdAt, NotAnIdList, ids_after, ids_before
+from studio_tui.state.stores.id_pieces import UUID_STEP, IdPieces
 from studio_tui.state.stores.reads import ReadStore, in_parts
-
-_ID_BYTES: Final = 40
-"""A UUID with its quotes, and a comma."""
 
 _LOOKS: Final = 8
 """How often a window looks further when ids name no message (any more): 200 at first, each time twice as many."""
@@ -29,14 +28,12 @@ _WINDOW_BYTES: Final = 64 * 1_048_576
 _NOTHING: Final = MessageWindow((), 0, 0, older=False)
 
 
-class _Piece(NamedTuple):
-    size: int
-    offset: int
-    data: bytes
-
-
 class MessageStore(ReadStore):
     """Implements ``MessageReadPort``: a window costs two statements, however long the list is that it is cut from."""
+
+    def __init__(self, db: StateDB) -> None:
+        super().__init__(db)
+        self._pieces = IdPieces(db)
 
     async def tail(self, progression_id: str, *, limit: int) -> MessageWindow:
         """The newest messages; none for an unknown list and for one that is no JSON array of texts."""
@@ -55,7 +52,7 @@ class MessageStore(ReadStore):
         found: list[tuple[IdAt, MessageRecord]] = []
         end, ask = position, limit
         for _ in range(_LOOKS):
-            piece = await self._piece(progression_id, end, (ask + 1) * _ID_BYTES)
+            piece = await self._pieces.after(progression_id, end, (ask + 1) * UUID_STEP)
             if piece is None:
                 break
             last = end + len(piece.data) >= piece.size
@@ -83,7 +80,7 @@ class MessageStore(ReadStore):
         found: list[tuple[IdAt, MessageRecord]] = []
         start, end, older, ask = position or 0, None, False, limit
         for _ in range(_LOOKS):
-            piece = await self._piece(progression_id, position, (ask + 2) * _ID_BYTES, backwards=True)
+            piece = await self._pieces.before(progression_id, position, (ask + 2) * (UUID_STEP + 1))
             if piece is None:
                 break
             try:
@@ -103,19 +100,6 @@ class MessageStore(ReadStore):
         if len(kept) < len(found):
             start, older = kept[0][0].start, True
         return MessageWindow(await self._filled(kept), start, start if end is None else end, older=older)
-
-    async def _piece(self, progression_id: str, position: int | None, length: int, *, backwards: bool = False) -> _Piece | None:
-        """At most ``length`` bytes of the list: its last ones, or those behind or before ``position``; ``None`` for no list."""
-        values: dict[str, object] = {"progression_id": progression_id, "length": length}
-        start = 0
-        if position is not None:
-            start = max(0, position - length) if backwards else position
-            values |= {"start": start, "length": min(length, position) if backwards else length}
-        row = await self._first_row(LAST_PIECE if position is None else PIECE, values)
-        if row is None:
-            return None
-        size, data = int(row[0]), bytes(row[1] or b"")
-        return _Piece(size, size - len(data) if position is None else start, data)
 
     async def _named(self, ids: Sequence[IdAt]) -> list[tuple[IdAt, MessageRecord]]:
         """The ids that name a message, in their order, with the message; long bodies are not there yet."""
