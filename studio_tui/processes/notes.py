@@ -21,6 +21,9 @@ from studio_tui.processes.stop import marked
 
 SUFFIX: Final = ".pid.json"
 
+KEPT_NOTES: Final = 2000
+"""How many notes are kept; the oldest go first."""
+
 
 class LaunchNotes:
     """Implements :class:`studio_tui.application.ports.LaunchNotePort` and writes the notes."""
@@ -58,6 +61,13 @@ class LaunchNotes:
         with suppress(OSError, ValueError):
             self._path(run_id).unlink(missing_ok=True)
 
+    def prune(self) -> None:
+        """Remove the oldest notes beyond the number kept: those of firings that somebody else ended."""
+        found = sorted(self._directory.glob(f"*{SUFFIX}"), key=_modified)
+        for path in found[: max(0, len(found) - KEPT_NOTES)]:
+            with suppress(OSError):
+                path.unlink()
+
     def _read(self, run_id: str) -> LaunchNote | None:
         try:
             stored = json.loads(self._path(run_id).read_text("utf-8"))
@@ -76,6 +86,13 @@ class LaunchNotes:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         draft.replace(path)
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _marked_leader(run_id: str) -> ProcessIdentity | None:

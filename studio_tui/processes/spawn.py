@@ -65,6 +65,7 @@ class Processes:
         self._launches += 1
         if self._launches % _PRUNE_EVERY == 1:
             self._logs.prune()
+            self._notes.prune()
         streams = self._logs.open(spec.run_id)
         try:
             self._notes.begin(spec.run_id)

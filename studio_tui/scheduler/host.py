@@ -16,6 +16,7 @@ from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.scheduler.engine import HostSettings, Outside, assemble
 from studio_tui.scheduler.loop import LONGEST_SLEEP
 from studio_tui.scheduler.missed import Missed
+from studio_tui.scheduler.recovery import UNDISPATCHED_GRACE
 from studio_tui.scheduler.supervision import Fate
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,9 @@ BEAT_EVERY: Final = 10.0
 
 RECOVER_EVERY: Final = 30.0
 """Seconds between two looks for firings that lost their host."""
+
+RECOVER_SOON: Final = UNDISPATCHED_GRACE + 1.0
+"""Seconds after which a claim that was too young to judge no longer is."""
 
 STALLED_AFTER: Final = 2 * LONGEST_SLEEP + 15.0
 """Seconds without an evaluation after which the loop counts as stalled."""
@@ -264,13 +268,19 @@ class SchedulerHost:
         )
 
     async def _recover(self, resting: asyncio.Event) -> None:
-        """Look again and again for firings that lost their host, until the work ends."""
+        """Look again and again for firings that lost their host, until the work ends.
+
+        The first time soon after the loop's own look: a host that died in the middle of a launch died just now.
+        """
+        pause = RECOVER_SOON
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(resting.wait(), RECOVER_EVERY)
+                await asyncio.wait_for(resting.wait(), pause)
                 return
+            pause = RECOVER_EVERY
             try:
                 await self._engine.recovery.repeat()
+                pause = RECOVER_SOON if self._engine.recovery.undecided else RECOVER_EVERY
             except StudioApplicationError as failure:
                 log.warning("firings that lost their host were not looked for: %s", failure)
             except Exception:

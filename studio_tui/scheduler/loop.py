@@ -261,6 +261,8 @@ class EvaluationLoop:
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but no longer than until somebody wakes the loop."""
+        if self._stopping:  # said while a pass was beginning, which takes back earlier wake-ups
+            return
         try:
             await asyncio.wait_for(self._wake.wait(), min(max(seconds, 0.0), LONGEST_SLEEP))
         except TimeoutError:

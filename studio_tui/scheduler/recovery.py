@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 UNDISPATCHED_GRACE: Final = 10.0
-"""Seconds that any host has between its claim and the launch before another one may think it dead."""
+"""Seconds that any host has between its claim and the beginning of the launch before another one may think it dead."""
 
 SETTLED: Final = 30.0
 """Seconds for which all runs of a firing must have ended before they speak for a process that we know nothing of: the next run
@@ -53,6 +53,8 @@ class Recovery:
         self._state, self._processes, self._notes = state, processes, notes
         self._occurrences, self._adopter, self._supervisor = occurrences, adopter, supervisor
         self._clock, self._zone, self._identity = clock, zone, identity
+        self.undecided = False
+        """Whether the last pass met a claim too young to tell whether its host is dead: look again soon."""
 
     async def begin(self) -> None:
         """Everything that precedes the first evaluation; a pass that fails does not cost the others."""
@@ -61,8 +63,9 @@ class Recovery:
 
     async def repeat(self) -> None:
         """The passes that go on while hosting, so that a firing that is lost later is noticed too."""
-        older_than = self._clock.now() - UNDISPATCHED_GRACE
-        await each(self._undispatched, await self._state.list_undispatched(older_than=older_than), lambda row: row.run_id)
+        self.undecided = False
+        now = self._clock.now()
+        await each(self._undispatched, await self._state.list_undispatched(older_than=now), lambda row: row.run_id)
         await each(self._dispatched, await self._state.list_dispatched(), lambda row: row.run_id)
 
     async def _recompute_zone(self, schedule: ScheduleRecord) -> None:
@@ -88,6 +91,9 @@ class Recovery:
         note = await asyncio.to_thread(self._notes.recall, row.run_id)
         if note is not None:
             await self._interrupted_launch(row, note)
+            return
+        if self._clock.now() - (row.fired_at or 0.0) < UNDISPATCHED_GRACE:
+            self.undecided = True
             return
         schedule = await self._state.get_schedule(row.schedule_id) if row.schedule_id else None
         if row.chain_depth != 0:

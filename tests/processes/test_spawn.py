@@ -128,6 +128,16 @@ def test_ids_never_leave_the_directory(layer: Layer, run_id: str) -> None:
         layer.notes.begin(run_id)
 
 
+def test_old_notes_go_first(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio_tui.processes.notes.KEPT_NOTES", 2)
+    layer.notes.prune()
+    for number in range(4):
+        layer.notes.begin(f"run{number}")
+        os.utime(layer.directory / f"run{number}.pid.json", (1000 + number, 1000 + number))
+    layer.notes.prune()
+    assert sorted(path.name for path in layer.directory.iterdir()) == ["run2.pid.json", "run3.pid.json"]
+
+
 async def test_a_helper_that_keeps_the_streams_open_holds_nobody_up(layer: Layer) -> None:
     child = await layer.processes.launch(layer.spec("aaa", str(DATA / "pipe-holder.sh"), "60"))
     assert await asyncio.wait_for(child.wait(), 10) == 0

@@ -237,6 +237,7 @@ async def test_firings_that_lost_their_host_are_looked_for_again_and_again(
     bench: Bench, begin: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("studio_tui.scheduler.host.RECOVER_EVERY", 0.01)
+    monkeypatch.setattr("studio_tui.scheduler.host.RECOVER_SOON", 0.01)
     host = await begin(Outer())
     await until(lambda: host.last_pass_at is not None)
     bench.state.trouble["list_dispatched"] = [StateUnavailable("x", retryable=True), RuntimeError("y")]

@@ -123,6 +123,13 @@ async def test_a_stray_cancellation_does_not_end_the_loop(bench: Bench, monkeypa
     await asyncio.gather(task, return_exceptions=True)
 
 
+async def test_stopping_while_it_begins_ends_it_at_once(bench: Bench) -> None:
+    task = bench.engine.loop.start()
+    await until(lambda: bench.state.asked["list_armed_cron"])
+    await bench.engine.loop.stop()
+    await asyncio.wait_for(task, 10)
+
+
 async def test_many_due_at_once_all_fire(bench: Bench) -> None:
     bench.assemble(slots=0)
     bench.processes.at_once = 0

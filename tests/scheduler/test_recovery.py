@@ -216,6 +216,19 @@ async def test_a_young_row_is_left_to_the_host_that_is_about_to_launch_it(bench:
     left_behind(bench, dispatched=False, note=False, age=5)
     await bench.engine.recovery.begin()
     assert bench.state.firings["aaa"].status == "running"
+    assert bench.engine.recovery.undecided
+    bench.clock.advance(6)
+    bench.processes.at_once = 0
+    await bench.engine.recovery.repeat()
+    assert not bench.engine.recovery.undecided
+    assert bench.state.firings["aaa"].status == "failed"
+
+
+async def test_a_young_row_whose_launch_was_noted_needs_no_waiting(bench: Bench) -> None:
+    left_behind(bench, dispatched=False, age=1)
+    bench.processes.living.add(CHILD)
+    await bench.engine.recovery.begin()
+    assert bench.engine.supervisor.busy("tick") == 1
 
 
 async def test_a_slow_start_under_a_living_console_is_left_alone(bench: Bench) -> None:

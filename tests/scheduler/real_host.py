@@ -1,0 +1,163 @@
+"""A host on a real store with real processes; run as a program it is a console without a screen.
+
+    python -m tests.scheduler.real_host HOME SECONDS [--no-lease] [--die WINDOW]
+
+With ``--die`` it kills itself in that window of a firing (see :data:`WINDOWS`). It prints ``hosting`` when it first does, and at
+its end one line per firing with what became of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import inspect
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from studio_tui.application.ports import HostRecord
+from studio_tui.clock import SystemClock
+from studio_tui.domain.schedules import Zone
+from studio_tui.processes.liveness import alive, own_identity
+from studio_tui.processes.notes import LaunchNotes
+from studio_tui.processes.runlogs import RunLogs
+from studio_tui.processes.spawn import Processes
+from studio_tui.scheduler.engine import HostSettings, Outside
+from studio_tui.scheduler.host import SchedulerHost
+from studio_tui.scheduler.lease import FileLease, peer_daemon_listens
+from studio_tui.state.store import Store
+from studio_tui.state.stores.scheduling import SchedulingStore
+
+
+class EveryonesLease:
+    """A lease that everybody holds, so that only the claim in the database decides."""
+
+    problem = None
+
+    def acquire(self) -> bool:
+        return True
+
+    def holds(self) -> bool:
+        return True
+
+    def beat(self) -> None:
+        return None
+
+    def holder(self) -> HostRecord | None:
+        return None
+
+    def release(self) -> None:
+        return None
+
+
+WINDOWS = {
+    "claimed": ("state", "claim", "after"),
+    "noted": ("notes", "begin", "after"),
+    "spawned": ("notes", "started", "before"),
+    "started": ("notes", "started", "after"),
+    "dispatched": ("state", "mark_dispatched", "after"),
+    "ended": ("state", "finish", "before"),
+    "finished": ("state", "finish", "after"),
+}
+"""Where in a firing the console dies: before or after which call of which part."""
+
+
+@dataclass
+class Console:
+    """What a console without a screen consists of."""
+
+    store: Store
+    state: SchedulingStore
+    host: SchedulerHost
+    logs: RunLogs
+    notes: LaunchNotes
+    processes: Processes
+
+
+@asynccontextmanager
+async def console(
+    home: Path, *, lease: Any = None, allowed: frozenset[str] = frozenset(), **settings: Any
+) -> AsyncIterator[Console]:
+    """A console on the store of a home; its host is not started yet."""
+    store = Store(None, home=home)
+    await store.open()
+    assert store.path is not None
+    directory = home / "studio-tui" / "logs" / "firings"
+    logs, notes = RunLogs(directory), LaunchNotes(directory)
+    processes = Processes(logs=logs, notes=notes, environment={**os.environ, "LIONAGI_HOME": str(home)})
+    state, clock = SchedulingStore(store.db, SystemClock()), SystemClock()
+    path = store.path
+    host = SchedulerHost(
+        Outside(state, processes, notes, logs, clock, own_identity()),
+        lease=lease or FileLease(path, identity=own_identity(), label="test", now=clock.now, alive=alive),
+        settings=HostSettings(
+            zone=Zone("UTC", "env:TZ"),
+            scratch=directory,
+            search_path=os.environ["PATH"],
+            python=sys.executable,
+            allowed=lambda: allowed,
+            **settings,
+        ),
+        answer=True,
+        peer_runs=lambda: peer_daemon_listens(path),
+    )
+    try:
+        yield Console(store, state, host, logs, notes, processes)
+    finally:
+        await host.stop()
+        await store.close()
+
+
+def die_in(window: str, made: Console) -> None:
+    """Have the console kill itself the moment it gets there."""
+    part, name, when = WINDOWS[window]
+    target = getattr(made, part)
+    original = getattr(target, name)
+
+    def called(*args: Any, **named: Any) -> Any:
+        if when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        original(*args, **named)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async def awaited(*args: Any, **named: Any) -> Any:
+        if when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        await original(*args, **named)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    setattr(target, name, awaited if inspect.iscoroutinefunction(original) else called)
+
+
+async def _main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("home", type=Path)
+    parser.add_argument("seconds", type=float)
+    parser.add_argument("--no-lease", action="store_true")
+    parser.add_argument("--die", choices=WINDOWS)
+    chosen = parser.parse_args()
+    lease = EveryonesLease() if chosen.no_lease else None
+    async with console(chosen.home, lease=lease, allowed=frozenset({"sh", "true"})) as made:
+        if chosen.die:
+            die_in(chosen.die, made)
+        await made.host.start()
+        end = asyncio.get_running_loop().time() + chosen.seconds
+        told = False
+        while asyncio.get_running_loop().time() < end:
+            if not told and made.host.state == "hosting":
+                told = True
+                print("hosting", flush=True)
+            await asyncio.sleep(0.02)
+        for fate in await made.host.stop():
+            print(fate.run_id, fate.what, fate.pid, flush=True)
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.WARNING)
+    asyncio.run(_main())
