@@ -59,6 +59,7 @@ class RunReadPort(Protocol):
     async def list_runs(self, where: RunFilter, *, after: tuple[float, str] | None, backwards: bool, limit: int) -> RunSlice:
         """A keyset page by ``(updated_at, id)`` descending; ``after`` is the last key of the page before.
 
+        Where that row's time could not be read the key's time is 0, and what is stored under its id counts instead.
         With ``backwards`` the page that stands before ``after`` (or, without it, the oldest page), still newest first.
         """
         ...

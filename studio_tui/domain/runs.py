@@ -99,8 +99,8 @@ class MessageRecord:
 class MessageWindow:
     """Consecutive messages of one progression, oldest first.
 
-    ``start`` and ``end`` are character offsets in the stored id list: a progression only grows at its end, so an offset
-    once seen keeps its meaning. ``older`` tells whether ids stand before ``start``.
+    ``start`` and ``end`` are offsets in the stored id list as it is without blanks: a progression only grows at its end, so an
+    offset once seen keeps its meaning. ``older`` tells whether ids stand before ``start``.
     """
 
     messages: tuple[MessageRecord, ...]

@@ -294,6 +294,12 @@ async def test_odd_times_break_no_page(runs: RunStore, odd_runs: list[str], limi
     assert await walked(runs, EVERYTHING, limit=limit, backwards=backwards) == odd_runs
 
 
+async def test_what_stands_before_an_odd_time_is_counted(runs: RunStore, odd_runs: list[str]) -> None:
+    page = await runs.list_runs(EVERYTHING, after=None, backwards=False, limit=100)
+    for place, run in enumerate(page.runs):
+        assert await runs.count_newer(EVERYTHING, (run.updated_at or 0.0, run.run_id), limit=100) == place
+
+
 async def test_odd_values_are_unknown_and_named(runs: RunStore, odd_runs: list[str]) -> None:
     page = await runs.list_runs(EVERYTHING, after=None, backwards=False, limit=100)
     by_id = {run.run_id: run for run in page.runs}
