@@ -28,7 +28,6 @@ from studio_tui.tui.safe_text import line
 from studio_tui.tui.screens.base import OpeningScreen, StudioScreen
 from studio_tui.tui.themes import DEFAULT_THEME, PALETTES, themes
 from studio_tui.tui.widgets.chrome import Facts, HeaderBar
-from studio_tui.tui.widgets.notice import READING
 
 if TYPE_CHECKING:
     from studio_tui.application.studio import Studio
@@ -37,6 +36,8 @@ T = TypeVar("T")
 Severity = Literal["information", "warning", "error"]
 _TWICE: Final = 2.0
 """Seconds within which a second ctrl+c quits."""
+_MINUTE: Final = 60.0
+_MANY: Final = 3
 log = logging.getLogger(__name__)
 
 
@@ -82,6 +83,8 @@ class StudioApp(App[int], inherit_bindings=False):
         self._copier = clipboard or Clipboard()
         self._feeds = Feeds(self)
         self._interrupted_at = -_TWICE
+        self._faults: list[float] = []
+        self.last_words: str | None = None
         for entry in themes():
             self.register_theme(entry)
         self.theme = theme if theme in PALETTES else DEFAULT_THEME
@@ -120,7 +123,7 @@ class StudioApp(App[int], inherit_bindings=False):
     async def _open(self) -> None:
         opening = self.screen
         if isinstance(opening, OpeningScreen):
-            opening.say(READING)
+            opening.begin()
         try:
             self._studio = await self._open_studio()
             self._feeds.start()
@@ -171,11 +174,15 @@ class StudioApp(App[int], inherit_bindings=False):
         return next((one for one in reversed(self.screen_stack) if isinstance(one, StudioScreen)), None)
 
     def action_go(self, name: str) -> None:
-        """Go to one of the places."""
-        if not self.is_open or name == self.place:
+        """Go to one of the places; from a detail of the same place, back to its list."""
+        if not self.is_open:
             return
-        self.place = name
-        self.switch_mode(name)
+        if name != self.place:
+            self.place = name
+            self.switch_mode(name)
+            return
+        while self.depth > 1:
+            self.pop_screen()
 
     def action_up(self) -> None:
         """Up one level; at the top, ask whether to quit."""
@@ -214,6 +221,15 @@ class StudioApp(App[int], inherit_bindings=False):
         """The one way out: the feeds end, the terminal is restored, and the caller of ``run_async`` closes the rest."""
         self._feeds.stop()
         self.exit(code, return_code=code)
+
+    def _fatal_error(self) -> None:
+        """An exception that nobody caught, in a handler of Textual's: one line after the terminal is back, the rest in the log.
+
+        (Textual's own version prints a traceback with every local variable.)
+        """
+        fault = failures.record(self._exception) if self._exception else "?"
+        self.last_words = f"studio-tui ended by an unexpected fault, {fault} in its log; no data was lost by that"
+        self._close_messages_no_wait()
 
     def action_repaint(self) -> None:
         """Draw everything again."""
@@ -264,8 +280,12 @@ class StudioApp(App[int], inherit_bindings=False):
         self.notify(line(text), severity=cast("Severity", severity), markup=False)
 
     def fault(self, error: Exception) -> None:
-        """An unexpected exception: logged with an id, shown, and survived."""
+        """An unexpected exception: logged with an id, shown, and survived. The third within a minute says how to leave."""
         self.toast(failures.explain(error).sentence, severity="error")
+        now = time.monotonic()
+        self._faults = [at for at in self._faults if now - at < _MINUTE] + [now]
+        if len(self._faults) == _MANY:
+            self.toast("three unexpected faults within a minute; q leaves in order", severity="error")
 
     def act(self, operation: Callable[[], Awaitable[T]], done: Callable[[T], None]) -> None:
         """Run an operation that changes something; never cancelled by leaving a screen."""
@@ -289,13 +309,6 @@ class StudioApp(App[int], inherit_bindings=False):
 
     def update_header(self) -> None:
         """Repaint the header where its text changed."""
-        for header in self.screen.query(HeaderBar):
-            header.update()
-
-    def stale(self, screen: StudioScreen, panel: str, read_at: float | None) -> None:
-        """A panel could not be read; what it shows is from then."""
-        self._feeds.stale(panel, read_at)
-
-    def fresh(self, screen: StudioScreen, panel: str) -> None:
-        """A panel was read."""
-        self._feeds.fresh(panel)
+        for screen in self.screen_stack:
+            for header in screen.query(HeaderBar):
+                header.update()

@@ -18,6 +18,7 @@ from studio_tui.tui.statuses import Span
 if TYPE_CHECKING:
     from studio_tui.application.models.host import HostStatus
     from studio_tui.tui.app import StudioApp
+    from studio_tui.tui.screens.base import StudioScreen
 
 log = logging.getLogger(__name__)
 _TICK: Final = 1.0
@@ -32,7 +33,6 @@ class Feeds:
         self._app = app
         self._task: asyncio.Task[None] | None = None
         self._counting = False
-        self._stale: dict[str, float | None] = {}
         self._minute = ""
 
     def start(self) -> None:
@@ -97,7 +97,7 @@ class Feeds:
                 host=host_cell(app.studio.host.status(), app.ascii),
                 clock=minute,
                 read_only=store.mode == "read_only",
-                stale=self._stale_words(now),
+                stale=_stale_words(app.top_screen, now),
             )
         )
         if minute != self._minute:
@@ -105,22 +105,17 @@ class Feeds:
             if app.top_screen is not None:
                 app.top_screen.minute()
 
-    def stale(self, panel: str, read_at: float | None) -> None:
-        """A panel shows what was read then."""
-        self._stale[panel] = read_at
 
-    def fresh(self, panel: str) -> None:
-        """A panel was read."""
-        self._stale.pop(panel, None)
-
-    def _stale_words(self, now: float) -> str | None:
-        if not self._stale:
-            return None
-        oldest = min((at for at in self._stale.values() if at is not None), default=None)
-        if oldest is None:
-            return "no data"
-        old = now - oldest
-        return "data old" if old < 60 else f"data {fmt.one_unit(old)} old"
+def _stale_words(screen: StudioScreen | None, now: float) -> str | None:
+    """How old the data on screen is, when it could not be read again."""
+    failed = screen.failed_reads if screen is not None else ()
+    if not failed:
+        return None
+    oldest = min((at for at in failed if at is not None), default=None)
+    if oldest is None:
+        return "no data"
+    old = now - oldest
+    return "data old" if old < 60 else f"data {fmt.one_unit(old)} old"
 
 
 def host_cell(status: HostStatus, ascii_only: bool = False) -> Span:

@@ -7,7 +7,9 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
+
+from studio_tui.application.text import clean
 
 if TYPE_CHECKING:
     from studio_tui.tui.app import StudioApp
@@ -52,7 +54,9 @@ async def run_console(app: StudioApp) -> int:
         finally:
             words = await app.close_studio() if app.close_studio else ()
     for line in words:
-        _print(line)
+        _print(sys.stdout, line)
+    if app.last_words:
+        _print(sys.stderr, app.last_words)
     return app.return_code or 0
 
 
@@ -68,10 +72,10 @@ def _signals(app: StudioApp) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _print(line: str) -> None:
+def _print(stream: TextIO, line: str) -> None:
     """To the terminal that is left, if it is still there."""
     try:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        stream.write(clean(line) + "\n")
+        stream.flush()
     except (OSError, ValueError):
         return

@@ -74,7 +74,7 @@ async def test_the_frame_stands_while_the_studio_opens(studio: FakeStudio) -> No
         assert isinstance(app.screen, OpeningScreen)
         lines = screen_text(app)
         assert lines[0].startswith(" ◆ prod   1 Runs  2 Shows  3 Schedules")
-        assert "reading …" in "\n".join(lines)
+        await wait_until(lambda: "reading …" in "\n".join(screen_text(app)))
         await pilot.press("2")
         gate.set()
         await wait_until(lambda: isinstance(app.screen, SampleScreen))
@@ -496,6 +496,60 @@ async def test_a_failed_read_keeps_the_rows_and_says_so(console: Console, studio
         app._feeds.tick()
         await pilot.pause()
         assert "data" not in screen_text(app)[0]
+
+
+async def test_the_header_is_true_after_it_was_hidden(console: Console, studio: FakeStudio) -> None:
+    async with console(places=PLACES) as (app, pilot):
+        await wait_until(lambda: app.facts.running == 3)
+        await pilot.press("2")
+        await wait_until(lambda: app.place == "shows")
+        studio.overview.now = Overview(running=9, attention=())
+        studio.changes.nudge("store")
+        await wait_until(lambda: app.facts.running == 9)
+        await pilot.press("1")
+        await wait_until(lambda: app.place == "runs" and "9 run" in screen_text(app)[0])
+        await pilot.press("n")
+        studio.overview.now = Overview(running=7, attention=())
+        studio.changes.nudge("store")
+        await wait_until(lambda: "7 run" in screen_text(app)[0])
+
+
+async def test_a_place_key_leads_from_its_detail_to_its_list(console: Console) -> None:
+    async with console(places=PLACES) as (app, pilot):
+        await app.push_screen(SampleScreen())
+        await pilot.press("1")
+        await wait_until(lambda: app.depth == 1)
+        await app.push_screen(SampleScreen())
+        await pilot.press("2")
+        await wait_until(lambda: app.place == "shows")
+        await pilot.press("1")
+        await wait_until(lambda: app.place == "runs")
+        assert app.depth == 2
+
+
+async def test_the_third_fault_within_a_minute_says_how_to_leave(console: Console) -> None:
+    async with console(places=PLACES) as (app, pilot):
+        for _ in range(4):
+            app.fault(RuntimeError("x"))
+        await pilot.pause()
+        assert sum("q leaves in order" in text for text in _shown_toasts(app)) == 1
+
+
+async def test_a_crash_ends_in_one_line_without_values(studio: FakeStudio, caplog: pytest.LogCaptureFixture) -> None:
+    app = StudioApp(studio.open, places=PLACES)
+
+    async def crash() -> None:
+        async with app.run_test() as pilot:
+            await wait_until(lambda: isinstance(app.screen, SampleScreen))
+            app.screen.call_later(lambda: 1 / 0)
+            await pilot.pause()
+
+    with pytest.raises(ZeroDivisionError):
+        await crash()
+    assert app.last_words is not None
+    assert "unexpected fault" in app.last_words
+    assert "ZeroDivisionError" in caplog.text
+    assert not app._exit_renderables
 
 
 async def test_a_fault_in_a_read_does_not_end_the_console(console: Console, studio: FakeStudio) -> None:

@@ -58,6 +58,11 @@ class ChromeScreen(Screen[Any]):
         """The app, typed."""
         return cast("StudioApp", self.app)
 
+    def on_screen_resume(self) -> None:
+        """The header's facts may have changed while this screen was hidden."""
+        for header in self.query(HeaderBar):
+            header.update()
+
     def on_paste(self, event: events.Paste) -> None:
         """Text pasted at a list is not keys."""
         event.stop()
@@ -74,9 +79,16 @@ class OpeningScreen(ChromeScreen):
         """An empty pane."""
         yield LinesPane(id="opening")
 
+    def begin(self) -> None:
+        """Opening begins; after a moment the pane says so."""
+        self.failed = False
+        self.query_one(LinesPane).show([])
+        self.refresh_bindings()
+        self.set_timer(_PATIENCE, lambda: None if self.failed else self.query_one(LinesPane).say(READING))
+
     def say(self, notice: Notice) -> None:
         """Say why it did not open."""
-        self.failed = notice is not READING
+        self.failed = True
         self.query_one(LinesPane).say(notice)
         self.refresh_bindings()
 
@@ -110,6 +122,11 @@ class StudioScreen(ChromeScreen):
     def now(self) -> float:
         """The time by the application's clock, in epoch seconds."""
         return self.studio_app.now()
+
+    @property
+    def failed_reads(self) -> tuple[float | None, ...]:
+        """When each panel that could not be read again was last read; ``None`` for never."""
+        return tuple(state.read_at for state in self._panels.values() if state.failures)
 
     def refresh_data(self) -> None:
         """Read what this screen shows. Called when it is shown, when the store or the files changed, and by a key."""
@@ -189,7 +206,6 @@ class StudioScreen(ChromeScreen):
             answer = await operation()
             if number == state.number and self.is_mounted:
                 state.failures, state.read_at = 0, self.now()
-                self.studio_app.fresh(self, panel)
                 apply(answer)
         except StudioApplicationError as error:
             if number == state.number and self.is_mounted:
@@ -213,7 +229,6 @@ class StudioScreen(ChromeScreen):
         if said.retry:
             self.set_timer(_RETRIES[min(state.failures, len(_RETRIES) - 1)], self._ask_again)
         state.failures += 1
-        self.studio_app.stale(self, panel, state.read_at)
         if failed:
             failed(error)
             return

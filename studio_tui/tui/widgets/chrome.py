@@ -42,7 +42,7 @@ class Facts:
 class _Line(Widget):
     """One line of spans that is repainted only when its text changes."""
 
-    DEFAULT_CSS = "_Line { height: 1; background: $raised; }"
+    DEFAULT_CSS = "_Line { height: 1; background: $raised; dock: top; }"
     _shown: Strip | None = None
 
     @property
@@ -142,6 +142,8 @@ def _shortened(spans: Sequence[Span], room: int) -> tuple[list[Span], int]:
 
 class FooterBar(_Line):
     """The keys that work here, key in accent and verb in soft. Help stays visible when there is no room for all."""
+
+    DEFAULT_CSS = "FooterBar { dock: bottom; }"
 
     def spans(self) -> Sequence[Span]:
         """As many keys as fit, in the order of the screen."""
