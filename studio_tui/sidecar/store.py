@@ -115,11 +115,16 @@ class Sidecar:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-        with closing(sqlite3.connect(self._path, timeout=_BUSY)) as connection, connection:
-            if not _version(connection):
-                _make(connection)
-            connection.execute(statement, values)
-            connection.execute("DELETE FROM journal WHERE id <= (SELECT max(id) FROM journal) - ?", (JOURNAL_KEPT,))
+        with closing(sqlite3.connect(self._path, timeout=_BUSY, isolation_level=None)) as connection:
+            if _version(connection):
+                with suppress(sqlite3.OperationalError):  # another console uses it this moment: next time
+                    connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            with connection:
+                if not _version(connection):
+                    _make(connection)
+                connection.execute(statement, values)
+                connection.execute("DELETE FROM journal WHERE id <= (SELECT max(id) FROM journal) - ?", (JOURNAL_KEPT,))
         return True
 
 
@@ -131,8 +136,6 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("BEGIN IMMEDIATE")
     for table in _SCHEMA:
         connection.execute(table)
     connection.execute(f"PRAGMA user_version = {VERSION}")

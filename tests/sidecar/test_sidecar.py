@@ -51,6 +51,7 @@ async def test_an_answer_is_kept_for_the_next_start(sidecar: Sidecar, path: Path
 
 async def test_it_is_private_and_in_wal_mode(sidecar: Sidecar, path: Path) -> None:
     await sidecar.put("host", "yes")
+    await sidecar.put("host", "no")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert rows(path, "PRAGMA journal_mode") == [("wal",)]
