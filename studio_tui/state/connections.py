@@ -6,14 +6,17 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.state.dialect import change_counter
-from studio_tui.state.engine import make_engine, make_readonly_engine
+from studio_tui.state.engine import make_engine, make_readonly_engine, stop_question
 from studio_tui.state.urls import dialect_of, sqlite_path
+
+PATIENCE: Final = 2.0
+"""Seconds that a read may go on after the store is closed."""
 
 
 class Connections:
@@ -25,7 +28,7 @@ class Connections:
         self._quiet_path = quiet_path
         self._probe: AsyncConnection | None = None
         self._probe_lock = asyncio.Lock()
-        self._active = 0
+        self._in_use: set[AsyncConnection] = set()
         self._idle = asyncio.Event()
         self._idle.set()
         self._closing = False
@@ -57,14 +60,15 @@ class Connections:
         """A reading connection in autocommit."""
         if self._closing:
             raise StateUnavailable("The store is being closed.", retryable=True)
-        self._active += 1
+        connection = self._readers.connect()
+        self._in_use.add(connection)
         self._idle.clear()
         try:
-            async with self._readers.connect() as connection:
+            async with connection:
                 yield connection
         finally:
-            self._active -= 1
-            if not self._active:
+            self._in_use.discard(connection)
+            if not self._in_use:
                 self._idle.set()
 
     @asynccontextmanager
@@ -93,9 +97,15 @@ class Connections:
         await self._run_raw("VACUUM")
 
     async def close(self) -> None:
-        """Let open reads end, then close all; the writer goes last."""
+        """Let open reads end, interrupt those that take long, then close all; the writer goes last."""
         self._closing = True
-        await self._idle.wait()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._idle.wait()
+        except TimeoutError:
+            for connection in list(self._in_use):
+                await stop_question(connection)
+            await self._idle.wait()
         if self._probe is not None:
             await self._probe.close()
         await self._readers.dispose()

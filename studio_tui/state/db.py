@@ -28,6 +28,7 @@ from studio_tui.state.urls import dialect_of, label_of, normalize_state_db_url, 
 
 T = TypeVar("T")
 log: Final = logging.getLogger(__name__)
+_CLOSED: Final = "The store is closed."
 
 
 class StateDB:
@@ -50,6 +51,7 @@ class StateDB:
         self.label: str = label_of(self.url)
         self.missing: bool = False
         self.refusal: str | None = "The store was asked for read-only." if readonly else None
+        self._closed_because = _CLOSED
         self._busy_timeout_ms = busy_timeout_ms
         self._connections: Connections | None = None
         self._write_lock = asyncio.Lock()
@@ -101,9 +103,10 @@ class StateDB:
         if stamp and writable:
             await self.write(stamp_native)
 
-    async def detach(self, *, missing: bool) -> None:
-        """Close the connections of a store that is gone or cannot be read any more."""
+    async def detach(self, *, missing: bool, reason: str | None = None) -> None:
+        """Close the connections of a store that is gone or cannot be read any more; ``reason`` says so to whoever asks."""
         self.missing = missing
+        self._closed_because = reason or _CLOSED
         await self._replace(None)
 
     async def create(self) -> None:
@@ -229,7 +232,7 @@ class StateDB:
     def _require(self) -> Connections:
         if self._connections is None:
             raise StateUnavailable(
-                f"There is no store at {self.label}." if self.missing else "The store is closed.", retryable=not self.missing
+                f"There is no store at {self.label}." if self.missing else self._closed_because, retryable=not self.missing
             )
         return self._connections
 

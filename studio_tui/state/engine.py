@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, ExceptionContext
 from sqlalchemy.exc import ArgumentError, InvalidRequestError, NoSuchModuleError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
 
 from studio_tui.application.errors import StateUnavailable
@@ -31,6 +32,9 @@ _WRITER_PROFILE: Final = (
 )
 """In this order on every writing connection, after ``busy_timeout`` (facts of the peer; ADR-0056 D3)."""
 _READER_PROFILE: Final = ("query_only = 1",)
+_STOP: Final = "stop"
+_STEPS_BETWEEN_LOOKS: Final = 20_000
+"""Steps of SQLite's machine between two looks at whether a question was given up: less than a millisecond."""
 _DRIVER_PARAMETERS: Final = frozenset(
     {"host", "port", "user", "password", "passfile", "timeout", "command_timeout", "target_session_attrs", "krbsrvname", "gsslib"}
     | {"statement_cache_size", "prepared_statement_cache_size"}
@@ -85,8 +89,8 @@ def make_readonly_engine(
         }
     engine = _create(_SQLITE, options | overrides)
     _name_file_at_connect(engine, partial(guarded_uri if guarded else readonly_uri, path))
-    _on_connect(engine, (f"busy_timeout = {int(busy_timeout_ms)}", *_READER_PROFILE))
-    event.listen(engine.sync_engine, "handle_error", _interrupt_when_cancelled)
+    _on_connect(engine, (f"busy_timeout = {int(busy_timeout_ms)}", *_READER_PROFILE), stoppable=True)
+    event.listen(engine.sync_engine, "handle_error", _stop_when_cancelled)
     return engine
 
 
@@ -175,9 +179,9 @@ def _name_file_at_connect(engine: AsyncEngine, name: Callable[[], str]) -> None:
         keywords["uri"] = arguments[0].startswith("file:")
 
 
-def _on_connect(engine: AsyncEngine, pragmas: tuple[str, ...]) -> None:
+def _on_connect(engine: AsyncEngine, pragmas: tuple[str, ...], *, stoppable: bool = False) -> None:
     @event.listens_for(engine.sync_engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
+    def prepare(connection: Any, record: Any) -> None:
         connection.driver_connection.text_factory = _decode_text
         cursor = connection.cursor()
         try:
@@ -185,6 +189,19 @@ def _on_connect(engine: AsyncEngine, pragmas: tuple[str, ...]) -> None:
                 cursor.execute(f"PRAGMA {pragma}")
         finally:
             cursor.close()
+        if stoppable:
+            stop = record.info[_STOP] = threading.Event()
+            connection.run_async(lambda driver: driver.set_progress_handler(stop.is_set, _STEPS_BETWEEN_LOOKS))
+
+
+async def stop_question(connection: AsyncConnection) -> None:
+    """Make the question that a reader asks, or is about to ask, fail soon; the connection is of no further use.
+
+    An interrupt alone would miss a statement that has not begun. A question to a server ends with its connection.
+    """
+    raw = await connection.get_raw_connection()
+    if (stop := raw.info.get(_STOP)) is not None:
+        stop.set()
 
 
 def _decode_text(stored: bytes) -> str:
@@ -196,10 +213,9 @@ def _begin_immediate(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _interrupt_when_cancelled(context: ExceptionContext) -> None:
+def _stop_when_cancelled(context: ExceptionContext) -> None:
     """Stop the question of a reader that was cancelled: its thread would otherwise finish it for nobody."""
     if isinstance(context.original_exception, Exception) or context.connection is None:
         return
-    connection = context.connection.connection.dbapi_connection
-    if connection is not None:
-        connection.run_async(lambda driver: driver.interrupt())
+    if (stop := context.connection.connection.info.get(_STOP)) is not None:
+        stop.set()

@@ -38,8 +38,8 @@ class Store:
 
     @property
     def path(self) -> Path | None:
-        """The file, or ``None`` for a store on a server."""
-        return self.db.path
+        """The file, or ``None`` for a store that is none."""
+        return None if self.db.path == Path(MEMORY) else self.db.path
 
     def condition(self) -> StoreCondition:
         """How the store stands now."""
@@ -125,5 +125,5 @@ class Store:
 
     async def _settle(self, mode: Literal["missing", "unavailable"], reason: str | None) -> None:
         """Nothing to read: close what was open."""
-        await self.db.detach(missing=mode == "missing")
+        await self.db.detach(missing=mode == "missing", reason=reason)
         self._condition = StoreCondition(mode, self.db.label, reason)

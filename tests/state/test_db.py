@@ -14,6 +14,7 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, PermissionDenied, StateUnavailable
+from studio_tui.state import connections
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import projects
 from studio_tui.state.store import Store
@@ -193,6 +194,25 @@ async def test_close_waits_for_open_reads(db: StateDB) -> None:
     await _no_driver_thread()
 
 
+async def test_close_does_not_wait_for_an_endless_question(db: StateDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PATIENCE", 0.05)
+    asked = asyncio.Event()
+
+    async def read() -> None:
+        async with db.read() as connection:
+            asked.set()
+            await connection.execute(ENDLESS)
+
+    reading = asyncio.create_task(read())
+    await asked.wait()
+    await asyncio.sleep(0.01)
+    async with asyncio.timeout(10):
+        await db.close()
+    with pytest.raises(StateUnavailable, match="given up"):
+        await reading
+    await _no_driver_thread()
+
+
 async def test_a_failed_write_leaves_nothing_and_says_why(db: StateDB) -> None:
     await _add(db, "a")
 
@@ -216,9 +236,9 @@ async def test_a_cancelled_reader_stops_its_question_and_leaks_nothing(db: State
 
     await _names(db)
     before = _driver_threads()
-    for _ in range(3):
+    for pause in (0.0, 0.001, 0.002, 0.004, 0.05):
         readers = [asyncio.create_task(read()) for _ in range(3)]
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(pause)
         for reader in readers:
             reader.cancel()
         results = await asyncio.gather(*readers, return_exceptions=True)

@@ -356,11 +356,11 @@ async def test_what_is_no_store_is_said_and_left_alone(
     condition = store.condition()
     assert condition.mode == "unavailable"
     assert words in (condition.reason or "")
-    with pytest.raises(StateUnavailable):
+    with pytest.raises(StateUnavailable, match=words):
         await _projects(store)
     with pytest.raises(Conflict):
         await store.create()
-    with pytest.raises(StateUnavailable):
+    with pytest.raises(StateUnavailable, match=words):
         await store.db.open()
     await store.close()
     assert not (home / "state.db-shm").exists()
