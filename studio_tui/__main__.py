@@ -12,7 +12,10 @@ def main() -> None:
     gc.disable()
     from studio_tui.cli.main import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    # Whatever is left goes with the process; looking through it once more costs as much as a command's own work.
+    gc.freeze()
+    sys.exit(code)
 
 
 if __name__ == "__main__":

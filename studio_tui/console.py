@@ -22,7 +22,10 @@ _BEHIND: Final = ("studio_tui.bootstrap", "studio_tui.settings_model")
 
 
 def run_console(flags: Mapping[str, object], *, prepare: Prepare | None = None) -> int:
-    """Draw the console until somebody leaves it; the exit code. ``prepare`` makes the home before it is opened."""
+    """Draw the console until somebody leaves it; the exit code.
+
+    ``prepare`` makes a home that will be thrown away, before it is opened: what runs at the end is stopped then.
+    """
     look = appearance(flags)
     refused = refusal(look.term)
     if refused is not None:
@@ -35,7 +38,8 @@ def run_console(flags: Mapping[str, object], *, prepare: Prepare | None = None) 
     theme = default_theme(look.theme, no_color=look.no_color, colors=look.colors)
 
     async def main() -> int:
-        app = StudioApp(opening.open, opening.close, home_label=home_label(flags), ascii=look.ascii, theme=theme)
+        label = home_label(flags) if prepare is None else "demo"
+        app = StudioApp(opening.open, opening.close, home_label=label, ascii=look.ascii, theme=theme)
         return await run(app)
 
     return asyncio.run(main())
@@ -46,6 +50,7 @@ class Opening:
 
     def __init__(self, flags: Mapping[str, object], prepare: Prepare | None = None) -> None:
         self._flags, self._prepare = flags, prepare
+        self._throw_away = prepare is not None
         self._stack = AsyncExitStack()
         self._last_words: list[str] = []
 
@@ -60,7 +65,8 @@ class Opening:
         if self._prepare is not None:
             await self._prepare(settings)
             self._prepare = None
-        studio = await self._stack.enter_async_context(open_console(settings, self._last_words.append))
+        opened = open_console(settings, self._last_words.append, terminate=self._throw_away)
+        studio = await self._stack.enter_async_context(opened)
         # What was made until now stays: the collector need not look at it again and again.
         gc.freeze()
         gc.enable()

@@ -10,6 +10,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import IO, Final
 
+from studio_tui.application.text import clean_block
+
 _BYTES: Final = 1_000_000
 _OLDER: Final = 3
 _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -33,6 +35,13 @@ def masked(text: str) -> str:
 class _Masking(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return masked(super().format(record))
+
+
+class _Printing(_Masking):
+    """For a terminal: what data may hold must not act on it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return clean_block(super().format(record))
 
 
 class _PrivateFile(RotatingFileHandler):
@@ -72,5 +81,5 @@ def log_to_file(own_directory: Path, level: str) -> None:
 def log_to_terminal(logger: str) -> None:
     """Also print what ``logger`` and those below it say, line by line, for a host without a screen."""
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(_Masking("%(asctime)s %(message)s"))
+    handler.setFormatter(_Printing("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
     logging.getLogger(logger).addHandler(handler)

@@ -36,7 +36,7 @@ def perform(flags: Flags, work: Callable[[Studio], Awaitable[T]]) -> T:
         warn(sentence)
 
     async def inside() -> T:
-        async with one_shot(settings) as studio:
+        async with one_shot(settings, warn) as studio:
             return await work(studio)
 
     return asyncio.run(inside())

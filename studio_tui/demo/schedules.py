@@ -79,7 +79,7 @@ def _resting(now: float) -> tuple[Plan, ...]:
     return (
         Plan("release-day", "play", {"trigger_type": "at", "next_fire_at": now + 3 * DAY, "max_runs": 1,
              "action_playbook": "release"}, "Cuts the release."),
-        Plan("migration-window", "command", {"trigger_type": "at", "max_runs": 1, **_command("date")}, "Was needed once.",
+        Plan("migration-window", "command", {**_command("date"), "trigger_type": "at", "max_runs": 1}, "Was needed once.",
              enabled=False, ended=("schedule_definition.disabled.max_runs", "max_runs 1 reached"), history=("completed",)),
         Plan("pull-requests", "agent", {"trigger_type": "github_poll", "github_repo": "example/atlas", "poll_interval_sec": 300,
              **prompt}, "Looks at new pull requests."),
@@ -100,8 +100,9 @@ def _add(rows: Rows, plan: Plan, directory: str, default: Zone) -> None:
     kind = "command" if "action_command" in columns else plan.kind
     if columns["trigger_type"] == "cron" and "resolved_timezone" not in columns:
         columns |= {"effective_timezone": default.name, "effective_timezone_source": default.source}
-    last = rows.now - plan.every * 0.4 if plan.history else None
-    following = _following(rows, identifier, plan, columns, kind, last, default)
+    following = _following(rows, identifier, plan, columns, kind, default)
+    newest = (following or rows.now + plan.every * 0.6) - plan.every
+    last = newest if plan.history else None
     rows.add(
         schema.schedules,
         id=identifier,
@@ -119,12 +120,10 @@ def _add(rows: Rows, plan: Plan, directory: str, default: Zone) -> None:
     )
     _tell(rows, identifier, plan, created)
     for number, ending in enumerate(plan.history):
-        _fire(rows, identifier, plan, kind, columns, rows.now - plan.every * (number + 0.4), ending)
+        _fire(rows, identifier, plan, kind, columns, newest - plan.every * number, ending)
 
 
-def _following(
-    rows: Rows, identifier: str, plan: Plan, columns: dict[str, Any], kind: str, last: float | None, default: Zone
-) -> float | None:
+def _following(rows: Rows, identifier: str, plan: Plan, columns: dict[str, Any], kind: str, default: Zone) -> float | None:
     """The next instant, by the function that everything uses; none for what is off or broken."""
     if not plan.enabled or columns["trigger_type"] == "github_poll":
         return None
@@ -132,6 +131,8 @@ def _following(
         return float(columns["next_fire_at"])
     if columns["trigger_type"] == "interval" and "interval_sec" not in columns:
         return None
+    if columns.get("interval_sec") == plan.every:
+        return rows.now + 0.6 * plan.every  # in the middle of its phase, so that its last firing has ended
     record = ScheduleRecord(
         identifier,
         plan.name,
@@ -141,7 +142,6 @@ def _following(
         cron_expr=columns.get("cron_expr"),
         interval_sec=columns.get("interval_sec"),
         resolved_timezone=columns.get("resolved_timezone"),
-        last_fired_at=last,
     )
     return first_fire(record, rows.now, default)
 

@@ -70,6 +70,8 @@ def add_shows(rows: Rows, root: Path) -> None:
     )
     _disk(rows, root, "fresh-idea", "See whether it is worth it.", (Play("sketch", "running"),), 5 * HOUR)
     _write(root / "fresh-idea" / "measure" / "_meta.json", '{"status": "runn')
+    _age(root / "beacon-ui", rows.now - 4 * DAY)
+    _age(root / "cobalt-cache", rows.now - 8 * DAY)
 
 
 def _show(rows: Rows, root: Path, topic: str, goal: str, status: str, plays: tuple[Play, ...], age: float) -> None:
@@ -121,7 +123,7 @@ def _disk(rows: Rows, root: Path, topic: str, goal: str, plays: tuple[Play, ...]
         _write(folder / "_intent.md", f"# Intent: {play.name}\n\nThe part of {topic} that concerns {play.name}.\n")
         if play.verdict is not None:
             _write(folder / "_verdict.json", json.dumps({"gate_passed": play.verdict[0], "feedback": play.verdict[1]}))
-    os.utime(root / topic, (rows.now - age, rows.now - age))
+    _age(root / topic, rows.now - age / 3)
 
 
 def _meta(topic: str, play: Play, created: float, order: int) -> dict[str, Any]:
@@ -142,6 +144,12 @@ def _times(play: Play, created: float, order: int) -> tuple[float | None, float 
         return None, None
     started = created + 1800 * (order + 1)
     return started, started + 1400 if play.status in _OVER else None
+
+
+def _age(folder: Path, at: float) -> None:
+    """Date everything in a folder, and the folder, to an instant."""
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (at, at))
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,0 +1,119 @@
+"""Turns settings into a :class:`Studio`, and ends in order what it began. :class:`Assembly` knows the concrete classes.
+
+Two profiles. A *console*, with a screen or without, hosts the scheduler as far as it may, and follows what changes. A *one-shot*
+command has the same operations, hosts nothing and follows nothing; only a firing by hand runs under it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Final, cast
+
+from studio_tui.assembly import Assembly
+from studio_tui.logs import log_to_file
+from studio_tui.settings_model import Settings
+
+if TYPE_CHECKING:
+    from studio_tui.application.studio import Studio
+    from studio_tui.scheduler.supervision import Fate
+
+Say = Callable[[str], object]
+
+_BECAME: Final = {
+    "left": "runs on",
+    "stopped": "was stopped",
+    "ended": "has ended",
+    "unknown": "may run on, nobody knows",
+}
+
+
+@asynccontextmanager
+async def open_console(settings: Settings, last_word: Say, *, ask: bool = True, terminate: bool = False) -> AsyncIterator[Studio]:
+    """Everything for a long stay: the host (if the operator's answer allows), the watchers, all operations.
+
+    ``ask`` has missed instants wait for a person. ``last_word`` gets a line for each firing that was still running at the end;
+    with ``terminate`` they are stopped then, else left to run. Raises :class:`ValidationFailure` for a zone that cannot be known.
+    """
+    log_to_file(settings.own_directory, settings.log_level)
+    assembly = await asyncio.to_thread(Assembly, settings, hosts=True, ask_about_missed=ask)
+    async with AsyncExitStack() as stack:
+        await _recall_answer(assembly)
+        studio = await asyncio.to_thread(_all_parts, assembly)
+        stack.push_async_callback(assembly.database.close)
+        await assembly.database.open()
+        await stack.enter_async_context(assembly.changes)
+        waking = asyncio.create_task(_wake_on_changes(assembly), name="wake the scheduler")
+        stack.push_async_callback(_ended, waking)
+        stack.push_async_callback(_stop_host, assembly, last_word, terminate)
+        await assembly.scheduler_host.start()
+        yield studio
+
+
+@asynccontextmanager
+async def one_shot(settings: Settings, last_word: Say) -> AsyncIterator[Studio]:
+    """The operations for one command. Parts are made when they are asked for; what was not used was not even imported.
+
+    A firing by hand that still runs at the end is left to run, and ``last_word`` gets a line for it.
+    """
+    log_to_file(settings.own_directory, settings.log_level)
+    assembly = Assembly(settings, hosts=False)
+    await _recall_answer(assembly)
+    await assembly.database.open()
+    try:
+        yield cast("Studio", assembly)
+    finally:
+        if assembly.may_have_fired:
+            await _stop_host(assembly, last_word, terminate=False)
+        await assembly.database.close()
+
+
+async def _recall_answer(assembly: Assembly) -> None:
+    """What was said for this start, else what was kept for this home."""
+    from studio_tui.application.hosting import kept_answer
+
+    if assembly.answer is None:
+        assembly.answer = await kept_answer(assembly.sidecar)
+
+
+def _all_parts(assembly: Assembly) -> Studio:
+    """Make every part, in a thread: what this imports would hold the screen up."""
+    from studio_tui.application.studio import Studio
+
+    return Studio(
+        runs=assembly.runs,
+        schedules=assembly.schedules,
+        shows=assembly.shows,
+        definitions=assembly.definitions,
+        host=assembly.host,
+        store=assembly.store,
+        overview=assembly.overview,
+        doctor=assembly.doctor,
+        changes=assembly.changes,
+        clock=assembly.clock,
+    )
+
+
+async def _wake_on_changes(assembly: Assembly) -> None:
+    """Somebody may have made or changed a schedule: the host looks again."""
+    async for topics in assembly.changes.subscribe():
+        if "store" in topics:
+            assembly.scheduler_host.wake()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def _stop_host(assembly: Assembly, last_word: Say, terminate: bool) -> None:
+    for fate in await assembly.scheduler_host.stop(terminate=terminate):
+        last_word(fate_words(fate))
+
+
+def fate_words(fate: Fate) -> str:
+    """What became of one firing, in a line."""
+    process = f" as process {fate.pid}" if fate.pid is not None and fate.what == "left" else ""
+    detail = f" ({fate.detail})" if fate.detail else ""
+    return f"{fate.schedule_name}: firing {fate.run_id} {_BECAME[fate.what]}{process}{detail}"
