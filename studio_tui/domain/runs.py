@@ -17,7 +17,8 @@ _BLANKS: Final = re.compile(r"\s+")
 class RunRecord:
     """One run as stored. Times are epoch seconds; ``None`` is unknown, never zero.
 
-    ``metadata`` holds the keys of ``node_metadata`` that we read; it is empty when that column is broken.
+    ``metadata`` holds the keys of ``node_metadata`` that we read; it is empty when that column is broken, and in lists for runs
+    that have ended.
     ``defects`` names the columns whose stored value could not be read as what it should be.
     ``has_messages`` is ``None`` where it was not asked for.
     """

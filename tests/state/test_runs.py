@@ -177,7 +177,6 @@ async def test_sorting_a_few_and_walking_many_give_the_same_pages(
     db: StateDB, runs: RunStore, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(queries, "FEW", few)
-    monkeypatch.setattr(queries, "FEW_TAGGED", few)
     queries.page.cache_clear()
     times = {f"r{number:02}": NOW + number % 5 for number in range(30)}
     await runs_at(db, {name: time for name, time in times.items() if int(name[1:]) % 2}, project="web")

@@ -70,7 +70,7 @@ def _is_listed(element: is_listed, compiler: SQLCompiler, **options: Any) -> str
 def _is_listed_sqlite(element: is_listed, compiler: SQLCompiler, **options: Any) -> str:
     column = _operand(element, compiler, options)
     return (
-        f"(CASE WHEN instr(ifnull({column}, ''), '{_CHILD_KEY}') = 0 OR NOT json_valid({column}) THEN 1 "
+        f"(CASE WHEN {column} IS NULL OR {column} NOT GLOB '*{_CHILD_KEY}*' OR NOT json_valid({column}) THEN 1 "
         f"ELSE json_extract({column}, '$.{_CHILD_KEY}') IS NULL END)"
     )
 
