@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from studio_tui.domain.definitions import FileDefinition, VersionRecord, WorkflowRecord
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.runs import BranchRecord, MessageWindow, RunRecord, TransitionRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.domain.shows import ShowRecord
+
+if TYPE_CHECKING:
+    from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
 
 
 class Clock(Protocol):
@@ -589,6 +592,19 @@ class StorePort(Protocol):
 
     async def create(self) -> None:
         """Make a new, complete store where none is. Raises :class:`Conflict` when there is one."""
+        ...
+
+    async def plan(self) -> MigrationPlan:
+        """What a migration would change, found out by looking only. Raises :class:`StateUnavailable` when nothing can be read."""
+        ...
+
+    async def migrate(self, listen: ProgressListener | None) -> MigrationReport:
+        """Bring an older store up to date and open it again, step by step.
+
+        Cancelling the caller stops it between two steps; what is done stays, and the rest can be done later. Raises
+        :class:`PermissionDenied` for a store that is not ours to write, :class:`Conflict` when something stands in the way
+        (then nothing was changed), :class:`StateUnavailable` when a step fails (then that step was taken back).
+        """
         ...
 
 

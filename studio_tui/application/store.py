@@ -1,9 +1,10 @@
-"""The store as a whole: what it is, and making one where none is."""
+"""The store as a whole: what it is, making one where none is, and bringing an older one up to date."""
 
 from __future__ import annotations
 
 from studio_tui.application.guard import guarded
 from studio_tui.application.models.host import StoreStatus
+from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
 from studio_tui.application.ports import ChangeFeed, StorePort
 
 
@@ -27,3 +28,19 @@ class StoreService:
         """Make a new store where none is. Raises :class:`Conflict` when there is one."""
         await self._store.create()
         self._changes.nudge("store")
+
+    async def plan(self) -> MigrationPlan:
+        """What :meth:`migrate` would change; nothing is touched. Raises :class:`StateUnavailable` when nothing can be read."""
+        return await self._store.plan()
+
+    async def migrate(self, listen: ProgressListener | None = None) -> MigrationReport:
+        """Bring an older store up to date, step by step, and open it again; ``listen`` is told how far it is.
+
+        Cancelling stops it between two steps: what is done stays, and calling again does the rest. Raises
+        :class:`PermissionDenied` for a store that is not ours to write, :class:`Conflict` when something stands in the way (then
+        nothing was changed), :class:`StateUnavailable` when a step failed and was taken back.
+        """
+        try:
+            return await self._store.migrate(listen)
+        finally:
+            self._changes.nudge("store")

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Final, Literal
 
 from studio_tui.application.errors import Conflict, PermissionDenied, StateUnavailable, StudioApplicationError
+from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
 from studio_tui.application.ports import StoreCondition
 from studio_tui.state import native
 from studio_tui.state.db import StateDB
 from studio_tui.state.engine import BUSY_TIMEOUT_MS
+from studio_tui.state.migrations.whole import invitation, migrate_store, plan_store
 from studio_tui.state.schema import SCHEMA_VERSION
 from studio_tui.state.server import look_at_server
 from studio_tui.state.urls import MEMORY, normalize_state_db_url
@@ -32,6 +34,7 @@ class Store:
     ) -> None:
         self.db = StateDB(url=normalize_state_db_url(location, home=home), busy_timeout_ms=busy_timeout_ms)
         self._asked_read_only = read_only
+        self._busy_timeout_ms = busy_timeout_ms
         self._condition = StoreCondition("unavailable", self.db.label, "The store is not open yet.")
         self._opening = asyncio.Lock()
         self._closed = False
@@ -76,6 +79,22 @@ class Store:
             finally:
                 await self._open()
 
+    async def plan(self) -> MigrationPlan:
+        """What :meth:`migrate` would change, by looking only. Raises :class:`StateUnavailable` when nothing can be read."""
+        return await plan_store(self.db)
+
+    async def migrate(self, listen: ProgressListener | None) -> MigrationReport:
+        """Bring an older store up to date and open it again; see ``StorePort``."""
+        if self._asked_read_only:
+            raise PermissionDenied(_ASKED_READ_ONLY)
+        async with self._opening:
+            if self.db.path is not None and (obstacle := await asyncio.to_thread(native.write_obstacle, self.db.path)):
+                raise PermissionDenied(obstacle)
+            try:
+                return await migrate_store(self.db, listen, busy_timeout_ms=self._busy_timeout_ms)
+            finally:
+                await self._judge()
+
     async def close(self) -> None:
         """Close the connections; writes under way end first."""
         async with self._opening:
@@ -104,6 +123,8 @@ class Store:
     async def _open_server(self) -> None:
         await self.db.attach(writable=True)
         found = await look_at_server(self.db)
+        if found.verdict == "native" and await invitation(self.db):
+            found = replace(found, verdict="older", reason="This store lacks words of lionagi 0.36.0 and is shown read-only.")
         if found.verdict == "native" and self._asked_read_only:
             found = replace(found, reason=_ASKED_READ_ONLY)
         await self._apply(found)
@@ -121,7 +142,9 @@ class Store:
         else:
             self.db.refusal = found.reason
             await self.db.attach(writable=False)
-            self._condition = StoreCondition("read_only", self.db.label, found.reason, found.version)
+            if found.verdict == "older" and (words := await invitation(self.db)):
+                self.db.refusal = f"{found.reason} {words}"
+            self._condition = StoreCondition("read_only", self.db.label, self.db.refusal, found.version)
 
     async def _settle(self, mode: Literal["missing", "unavailable"], reason: str | None) -> None:
         """Nothing to read: close what was open."""
