@@ -16,6 +16,8 @@ from studio_tui.tui.widgets.facts import fact, heading, wrapped
 from studio_tui.tui.widgets.notice import Notice
 from studio_tui.tui.widgets.virtual_list import VirtualList
 
+KEPT: Final = {"workflow": "store row"}
+"""The kind of persistence in two words; the preview has the sentence."""
 DRIFT: Final[dict[str, tuple[Span, str]]] = {
     "same": (("same", "ok"), "the file is its newest version"),
     "edited": (("EDITED", "bold warn"), "the file differs from its newest version"),
@@ -46,7 +48,7 @@ class DefinitionsScreen(BrowseScreen[DefinitionSummary]):
             Column("name", lambda row: (row.name, "ink"), 20, max_width=32, lead=True),
             Column("version", version_cell, 7, align="right", priority=2),
             Column("drift", lambda row: DRIFT[row.drift][0], 12),
-            Column("kept as", lambda row: (row.persistence, "soft"), 18, max_width=26, priority=4),
+            Column("kept as", lambda row: (KEPT.get(row.kind, "file, versions"), "soft"), 14, priority=4),
             Column("changed", lambda row: (fmt.when(row.modified_at, self.now()), "soft"), 7, align="right", priority=3),
             Column("about", self._about, 12, fill=True, priority=1),
         )

@@ -20,7 +20,7 @@ def schedule_columns(now: Callable[[], float], ascii_only: Callable[[], bool]) -
         Column("name", lambda row: (row.name, "ink"), 18, max_width=30, lead=True),
         Column("trigger", lambda row: (row.trigger, "soft"), 16, max_width=28, priority=2),
         Column("zone", zone_cell, 10, max_width=16, priority=3),
-        Column("next", lambda row: (next_words(row.next_fire_at, now()), "ink"), 7, align="right"),
+        Column("next", lambda row: next_cell(row, now()), 8, align="right"),
         Column("last ten", lambda row: outcomes_cell(row, ascii_only()), 10, priority=1),
         Column("health", health_cell, 11, max_width=14),
         Column("runs", action_cell, 10, fill=True, priority=4),
@@ -45,8 +45,15 @@ def next_words(at: float | None, now: float) -> str:
         return fmt.NONE
     left = at - now
     if left <= 0:
-        return "due"
+        return "due" if left > -60 else f"{fmt.one_unit(-left)} late"
     return "<1m" if left < 60 else fmt.countdown(now + left // 60 * 60, now)
+
+
+def next_cell(row: ScheduleSummary, now: float) -> Span:
+    """The countdown; an instant that passed without a fire is said, and one that is off has none."""
+    if not row.enabled or row.next_fire_at is None:
+        return (fmt.NONE, "faint")
+    return (next_words(row.next_fire_at, now), "warn" if row.next_fire_at <= now - 60 else "ink")
 
 
 def zone_cell(row: ScheduleSummary) -> Span:

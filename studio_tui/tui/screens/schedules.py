@@ -278,7 +278,8 @@ def schedule_facts(row: ScheduleSummary, detail: ScheduleDetail | None, width: i
         lines += wrapped("broken", problem, width, "fail", limit=1, indent=3)
     if row.blocked:
         lines += wrapped("not here", row.blocked, width, "warn", limit=2, indent=3)
-    next_at = f"   next {fmt.stamp(row.next_fire_at)} ({next_words(row.next_fire_at, now)})" if row.next_fire_at else ""
+    due = row.next_fire_at if row.enabled else None
+    next_at = f"   next {fmt.stamp(due)} ({next_words(due, now)})" if due is not None else ""
     lines.append(fact("when", (row.trigger, "ink"), next_at, indent=3))
     if row.zone:
         fallback = (row.zone_source or "").startswith("fallback:")

@@ -29,7 +29,7 @@ class ShowScreen(StudioScreen):
     AUTO_FOCUS = "#plays"
     DEFAULT_CSS = """
     ShowScreen {
-        LinesPane#title { height: 3; margin-top: 1; }
+        LinesPane#title { height: 3; margin: 1 0; }
         Horizontal { height: 1fr; }
         #plays { width: 3fr; }
         #play { width: 2fr; border-left: solid $line; }
@@ -162,6 +162,7 @@ class ShowScreen(StudioScreen):
     def on_resize(self, event: events.Resize) -> None:
         """Below each other where there is no room side by side."""
         self.set_class(event.size.width < _WIDE, "-narrow")
+        self.query_one("#title").styles.margin = (1, 0) if event.size.height >= 30 else (0, 0)
         self._draw_play()
 
     def _state(self, play: PlayView) -> tuple[Span, Span]:

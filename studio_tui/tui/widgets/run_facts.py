@@ -36,7 +36,10 @@ def run_facts(run: RunDetail, width: int) -> list[Sequence[Span]]:
 def _outcome(run: RunDetail, width: int) -> Lines:
     yield heading("outcome")
     reason = run.status_reason_summary or run.reason
-    yield from wrapped("why", reason or "no reason is on record", width, reason_token(run.state) if reason else "faint", indent=3)
+    if reason:
+        yield from wrapped("why", reason, width, reason_token(run.state), indent=3)
+    elif run.status != "running":
+        yield fact("why", ("no reason is on record", "faint"), indent=3)
     if run.status_reason_code:
         yield fact("reason", run.status_reason_code, indent=3)
     if run.effective_health and run.effective_health != "healthy":
