@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from studio_tui.application.guard import guarded
 from studio_tui.application.models.host import StoreStatus
-from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
 from studio_tui.application.ports import ChangeFeed, StorePort
+
+if TYPE_CHECKING:
+    from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
 
 
 @guarded

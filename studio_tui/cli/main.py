@@ -22,6 +22,7 @@ VERBS: Final[Mapping[str, tuple[str, str]]] = {
     "schedules": ("studio_tui.cli.schedules:schedules", "List, make, switch and fire schedules."),
     "shows": ("studio_tui.cli.shows:shows", "List and read shows and their plays."),
     "definitions": ("studio_tui.cli.definitions:definitions", "List and read agents, playbooks, skills and workflows."),
+    "state": ("studio_tui.cli.state:state", "Say what an older store lacks, and bring it up to date."),
     "scheduler": ("studio_tui.cli.scheduler:scheduler", "Host the scheduler without a screen; say who hosts it."),
     "doctor": ("studio_tui.cli.doctor:doctor", "Check what the program depends on."),
 }

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from studio_tui.application.errors import Conflict, PermissionDenied, StateUnavailable, StudioApplicationError
-from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
 from studio_tui.application.ports import StoreCondition
 from studio_tui.state import native
 from studio_tui.state.db import StateDB
 from studio_tui.state.engine import BUSY_TIMEOUT_MS
-from studio_tui.state.migrations.whole import invitation, migrate_store, plan_store
 from studio_tui.state.schema import SCHEMA_VERSION
 from studio_tui.state.server import look_at_server
 from studio_tui.state.urls import MEMORY, normalize_state_db_url
+
+if TYPE_CHECKING:
+    from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
 
 _ASKED_READ_ONLY: Final = "Read-only because you asked for it."
 
@@ -81,10 +82,14 @@ class Store:
 
     async def plan(self) -> MigrationPlan:
         """What :meth:`migrate` would change, by looking only. Raises :class:`StateUnavailable` when nothing can be read."""
+        from studio_tui.state.migrations.whole import plan_store
+
         return await plan_store(self.db)
 
     async def migrate(self, listen: ProgressListener | None) -> MigrationReport:
         """Bring an older store up to date and open it again; see ``StorePort``."""
+        from studio_tui.state.migrations.whole import migrate_store
+
         if self._asked_read_only:
             raise PermissionDenied(_ASKED_READ_ONLY)
         async with self._opening:
@@ -123,7 +128,7 @@ class Store:
     async def _open_server(self) -> None:
         await self.db.attach(writable=True)
         found = await look_at_server(self.db)
-        if found.verdict == "native" and await invitation(self.db):
+        if found.verdict == "native" and await _invitation(self.db):
             found = replace(found, verdict="older", reason="This store lacks words of lionagi 0.36.0 and is shown read-only.")
         if found.verdict == "native" and self._asked_read_only:
             found = replace(found, reason=_ASKED_READ_ONLY)
@@ -142,7 +147,7 @@ class Store:
         else:
             self.db.refusal = found.reason
             await self.db.attach(writable=False)
-            if found.verdict == "older" and (words := await invitation(self.db)):
+            if found.verdict == "older" and (words := await _invitation(self.db)):
                 self.db.refusal = f"{found.reason} {words}"
             self._condition = StoreCondition("read_only", self.db.label, self.db.refusal, found.version)
 
@@ -150,3 +155,10 @@ class Store:
         """Nothing to read: close what was open."""
         await self.db.detach(missing=mode == "missing", reason=reason)
         self._condition = StoreCondition(mode, self.db.label, reason)
+
+
+async def _invitation(db: StateDB) -> str | None:
+    """How to upgrade the open store; imported only for stores that may need it."""
+    from studio_tui.state.migrations.whole import invitation
+
+    return await invitation(db)
