@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Integer, LargeBinary, Select, Text, bindparam, case, cast, func, literal_column, select
 
 from studio_tui.state.queries.columns import IDS, labelled
-from studio_tui.state.queries.json_text import id_list, last_bytes, stored_bytes
+from studio_tui.state.queries.sql_forms import id_list, last_bytes, stored_bytes
 from studio_tui.state.rows import message_record
 from studio_tui.state.schema import message_types, messages, progressions
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 from sqlalchemy import Select, Text, bindparam, func, select
 
 from studio_tui.state.queries.columns import IDS, LIMIT, labelled
-from studio_tui.state.queries.json_text import begins_with, insertion_order
 from studio_tui.state.queries.runs import LISTED, RUN_COLUMNS, RUN_DOCUMENT_COLUMNS
 from studio_tui.state.queries.schedules import FIRING_COLUMNS
+from studio_tui.state.queries.sql_forms import begins_with, insertion_order
 from studio_tui.state.rows import branch_record, transition_record
 from studio_tui.state.schema import branches, invocations, schedule_runs, schedules, sessions, status_transitions
 

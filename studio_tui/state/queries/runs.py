@@ -17,7 +17,8 @@ from sqlalchemy import ColumnElement, Select, Text, bindparam, case, exists, fun
 
 from studio_tui.application.ports import RunFilter
 from studio_tui.state.queries.columns import KEY_ID, KEY_TIME, LIMIT, beyond, labelled, numbered, numbered_values
-from studio_tui.state.queries.json_text import broken_mark, is_listed, picked_values, unindexed
+from studio_tui.state.queries.json_text import broken_mark, is_listed, picked_values
+from studio_tui.state.queries.sql_forms import unindexed
 from studio_tui.state.queries.text_search import contains, text_count, text_values
 from studio_tui.state.rows import run_record
 from studio_tui.state.schema import branches, progressions, run_tags, sessions

@@ -8,7 +8,8 @@ from sqlalchemy import ColumnElement, Integer, Select, Text, and_, bindparam, fu
 
 from studio_tui.domain.statuses import EXECUTED
 from studio_tui.state.queries.columns import IDS, KEY_ID, KEY_TIME, LIMIT, beyond, labelled
-from studio_tui.state.queries.json_text import begins_with, insertion_order, is_listed
+from studio_tui.state.queries.json_text import is_listed
+from studio_tui.state.queries.sql_forms import begins_with, insertion_order
 from studio_tui.state.queries.text_search import contains
 from studio_tui.state.rows import firing_record, schedule_record
 from studio_tui.state.schema import schedule_runs, schedules, sessions

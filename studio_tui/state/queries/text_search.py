@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, or_
 
 from studio_tui.state.queries.columns import numbered, numbered_values
-from studio_tui.state.queries.json_text import matches
+from studio_tui.state.queries.sql_forms import matches
 
 
 def spellings(text: str) -> tuple[str, ...]:

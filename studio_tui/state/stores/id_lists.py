@@ -1,6 +1,6 @@
 """Pieces of a stored id list: a JSON array of message ids that can be megabytes long and is never read whole.
 
-A place is a byte offset in the list as ``queries.json_text.id_list`` writes it. Places that callers hand back are where an id
+A place is a byte offset in the list as ``queries.sql_forms.id_list`` writes it. Places that callers hand back are where an id
 begins (or the list) and where one ends, so a piece has one end that is known to stand between two ids; the other end may cut
 an id in two, which is then left out.
 """
