@@ -84,6 +84,8 @@ class EvaluationLoop:
     def start(self) -> asyncio.Task[None]:
         """Evaluate from now on, until :meth:`stop`."""
         self._stopping = False
+        self._planned = self.last_pass_at = self.trouble = None
+        self._waiting.clear()
         return asyncio.create_task(self._run(), name="scheduler loop")
 
     async def _run(self) -> None:

@@ -123,6 +123,23 @@ async def test_a_stray_cancellation_does_not_end_the_loop(bench: Bench, monkeypa
     await asyncio.gather(task, return_exceptions=True)
 
 
+async def test_beginning_again_after_a_rest_remembers_nothing(bench: Bench) -> None:
+    bench.processes.at_once = 0
+    task = await started(bench)
+    await bench.engine.loop.stop()
+    await task
+    bench.clock.advance(3600)
+    bench.state.add(a_schedule(next_fire_at=bench.clock.now() - 1))
+    settled = bench.engine.loop._settle_overslept
+    bench.engine.loop._settle_overslept = lambda seconds: pytest.fail("nobody overslept")  # type: ignore[method-assign]
+    task = bench.engine.loop.start()
+    assert bench.engine.loop.last_pass_at is None
+    await until(lambda: bench.state.rows("completed"))
+    bench.engine.loop._settle_overslept = settled  # type: ignore[method-assign]
+    await bench.engine.loop.stop()
+    await task
+
+
 async def test_stopping_while_it_begins_ends_it_at_once(bench: Bench) -> None:
     task = bench.engine.loop.start()
     await until(lambda: bench.state.asked["list_armed_cron"])
