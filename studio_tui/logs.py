@@ -63,11 +63,11 @@ def log_path(own_directory: Path) -> Path:
 
 
 def log_to_file(own_directory: Path, level: str) -> None:
-    """Send what the program says to the log. Replaces whatever was set before; nothing is made until the first record."""
+    """Send what the program says to the log instead of an earlier one; nothing is made until the first record."""
     handler = _PrivateFile(log_path(own_directory), maxBytes=_BYTES, backupCount=_OLDER, delay=True)
     handler.setFormatter(_Masking(_FORMAT))
     root = logging.getLogger()
-    for old in root.handlers[:]:
+    for old in [old for old in root.handlers if isinstance(old, _PrivateFile)]:
         root.removeHandler(old)
         old.close()
     root.addHandler(handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ VERBS: Final[Mapping[str, tuple[str, str]]] = {
     "state": ("studio_tui.cli.state:state", "Say what an older store lacks, and bring it up to date."),
     "scheduler": ("studio_tui.cli.scheduler:scheduler", "Host the scheduler without a screen; say who hosts it."),
     "doctor": ("studio_tui.cli.doctor:doctor", "Check what the program depends on."),
+    "screenshots": ("studio_tui.cli.screenshots:screenshots", "Write pictures of every screen, on sample data."),
 }
 
 _SIGNALLED: Final = 128
@@ -58,18 +60,34 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line; the exit code. Errors are one line on standard error, or one JSON document with ``--json``."""
     as_json = "--json" in arguments[: arguments.index("--")] if "--" in arguments else "--json" in arguments
     try:
-        code = studio_tui.main(list(arguments), prog_name="studio-tui", standalone_mode=False)
+        # Not main(): it would take a broken pipe for a failure.
+        with studio_tui.make_context("studio-tui", list(arguments)) as context:
+            studio_tui.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as left:
+        return _flushed(left.exit_code)
     except click.UsageError as error:
         return refused(error, as_json=as_json)
     except StudioApplicationError as error:
         return report(error, as_json=as_json)
     except BrokenPipeError:
-        # Whoever read our output has seen enough. The interpreter must not try to flush the rest of it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _SIGNALLED + 13
+        return _unread()
     except (KeyboardInterrupt, click.Abort):
-        return _SIGNALLED + 2
+        return _SIGNALLED + signal.SIGINT
     except Exception as error:
         return crashed(error, as_json=as_json)
-    return code if isinstance(code, int) else 0
+    return 0
+
+
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _unread()
+    return code
+
+
+def _unread() -> int:
+    """Whoever read our output has seen enough. The interpreter must not try to flush the rest of it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _SIGNALLED + signal.SIGPIPE

@@ -88,7 +88,9 @@ def _print_plan(found: MigrationPlan) -> None:
     for sentence in found.obstacles:
         print(clean(f"in the way: {sentence}"))
     if not found.obstacles:
-        print(f"nothing was touched; `studio-tui state migrate` makes {'this change' if number == 1 else f'these {number} changes'}")
+        print(
+            f"nothing was touched; `studio-tui state migrate` makes {'this change' if number == 1 else f'these {number} changes'}"
+        )
 
 
 def _print_report(report: MigrationReport) -> None:

@@ -1,0 +1,162 @@
+"""The program as a process of its own: pipes, signals, what it imports, and hosting without a screen."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+STUDIO = [sys.executable, "-m", "studio_tui"]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new home in which ``echo``, ``sleep`` and ``sh`` may run."""
+    monkeypatch.setenv("LIONAGI_SCHEDULER_COMMAND_ALLOWLIST", "echo,sleep,sh")
+    monkeypatch.setenv("LIONAGI_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHONPATH", os.getcwd())
+    monkeypatch.chdir(tmp_path)
+    studio("init")
+    return tmp_path / "home"
+
+
+def studio(*arguments: str, expect: int = 0) -> str:
+    done = subprocess.run([*STUDIO, *arguments], capture_output=True, text=True, timeout=60)
+    assert done.returncode == expect, done.stderr
+    return done.stdout
+
+
+def schedule(name: str, every: str, *command: str) -> None:
+    studio("schedules", "create", "command", name, "--every", every, "--", *command)
+
+
+@contextmanager
+def host(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A host without a screen that is surely gone at the end."""
+    command = [*STUDIO, "scheduler", "run", *(arguments or ("--for", "60"))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until(condition: Callable[[], bool], what: str, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"waited {seconds:.0f} s for {what}"
+        time.sleep(0.05)
+
+
+def firings(home: Path, query: Callable[..., Any], status: str) -> int:
+    count = query(home / "state.db", "SELECT count(*) FROM schedule_runs WHERE status = ?", status)
+    return int(count[0][0])
+
+
+def test_a_reader_that_has_seen_enough_is_no_trouble(home: Path) -> None:
+    command = " ".join(STUDIO)
+    script = f"{command} demo --home {home}-demo --no-open >/dev/null && {command} --home {home}-demo runs list --limit 500 --json | head -c 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "{"
+    assert done.stderr == ""
+    assert done.returncode == 128 + signal.SIGPIPE
+
+
+def test_a_list_of_runs_imports_no_screen_and_no_scheduler(home: Path) -> None:
+    code = (
+        "import sys\nfrom studio_tui.cli.main import run\n"
+        "assert run(['runs', 'list', '--json']) == 0\n"
+        "print('IMPORTED', *sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    imported = set(out.rpartition("IMPORTED")[2].split())
+    assert not imported & {"textual", "rich", "watchfiles", "ruamel", "asyncpg", "tree_sitter", "lionagi"}
+
+
+def test_a_host_without_a_screen_fires_on_time_and_ends_in_order(home: Path, query: Callable[..., Any]) -> None:
+    schedule("often", "1s", "echo", "hi")
+    with host("--for", "4") as process:
+        out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "hosting the scheduler of this store" in out
+    assert out.splitlines()[-1].endswith("stopped")
+    assert 3 <= firings(home, query, "completed") <= 5
+    assert firings(home, query, "running") == 0
+    status = json.loads(studio("scheduler", "status", "--json"))
+    assert (status["state"], status["holder"]) == ("off", None)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_it_and_says_what_became_of_running_jobs(
+    home: Path, query: Callable[..., Any], number: signal.Signals
+) -> None:
+    schedule("slow", "1s", "sh", "-c", "sleep 2; echo done > finished")
+    with host() as process:
+        until(lambda: firings(home, query, "running") == 1, "a firing")
+        dispatched = "SELECT count(*) FROM schedule_runs WHERE dispatched_at IS NOT NULL"
+        until(lambda: query(home / "state.db", dispatched) == [(1,)], "its process")
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert any("slow: firing " in line and "runs on as process" in line for line in out.splitlines())
+    until((home.parent / "finished").exists, "the job, which was left to run")
+
+
+def test_a_second_host_stands_by_and_takes_over_when_the_first_is_killed(home: Path, query: Callable[..., Any]) -> None:
+    schedule("often", "1s", "echo", "hi")
+    with host() as first:
+        until(lambda: firings(home, query, "completed") >= 1, "a firing of the first host")
+        with host() as second:
+            assert second.stdout is not None
+            said = iter(second.stdout.readline, "")
+            standing_by = next(line for line in said if "standby" in line)
+            assert f"pid {first.pid}" in standing_by
+            status = json.loads(studio("scheduler", "status", "--json"))
+            assert f"pid {first.pid}" in status["holder"]
+            first.kill()
+            killed = time.time()
+            assert any("hosting the scheduler of this store" in line for line in said)
+            until(lambda: query(home / "state.db", "SELECT max(fired_at) FROM schedule_runs")[0][0] > killed, "a firing")
+            second.terminate()
+    instants = query(home / "state.db", "SELECT count(*), count(DISTINCT round(fired_at)) FROM schedule_runs")
+    assert instants[0][0] - instants[0][1] <= 1  # a late fire and the next one may share a second; none is fired twice
+
+
+def test_what_another_process_makes_is_fired_without_delay(home: Path, query: Callable[..., Any]) -> None:
+    with host() as process:
+        assert process.stdout is not None
+        assert any("hosting" in line for line in iter(process.stdout.readline, ""))
+        schedule("new", "1s", "echo", "hi")
+        until(lambda: firings(home, query, "completed") >= 1, "a firing", seconds=10)
+
+
+def test_an_interrupted_wait_leaves_the_job_and_says_so(home: Path, query: Callable[..., Any]) -> None:
+    schedule("slow", "1h", "sh", "-c", "sleep 1; echo done > finished")
+    process = subprocess.Popen([*STUDIO, "schedules", "fire", "slow"], stderr=subprocess.PIPE, text=True)
+    dispatched = "SELECT count(*) FROM schedule_runs WHERE dispatched_at IS NOT NULL"
+    until(lambda: query(home / "state.db", dispatched) == [(1,)], "its process")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGINT
+    assert "runs on as process" in err
+    until((home.parent / "finished").exists, "the job, which was left to run")
+
+
+def test_the_read_only_host_fires_nothing(home: Path, query: Callable[..., Any]) -> None:
+    schedule("often", "1s", "echo", "hi")
+    done = subprocess.run(
+        [*STUDIO, "--read-only", "scheduler", "run", "--for", "2.5"], capture_output=True, text=True, timeout=30
+    )
+    assert done.returncode == 0
+    assert "Read-only because you asked for it." in done.stdout
+    assert firings(home, query, "completed") == 0
