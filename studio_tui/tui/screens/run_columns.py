@@ -14,14 +14,14 @@ def run_columns(now: Callable[[], float], ascii_only: Callable[[], bool]) -> Seq
     """The columns of a list of runs, what is read first on the left and why it stands so on the right."""
     return (
         Column("state", lambda run: state_cell(run.state, ascii_only()), STATE_WIDTH),
-        Column("name", lambda run: (run.name, "ink"), 24, max_width=34, lead=True),
+        Column("name", lambda run: (run.name, "ink"), 22, max_width=34, lead=True),
         Column("kind", lambda run: (run.invocation_kind, "soft"), 6, max_width=9, priority=2),
         Column("project", lambda run: (run.project or fmt.NONE, "soft"), 8, max_width=14, priority=5),
-        Column("agent", lambda run: (agent_words(run), "soft"), 14, max_width=24, priority=6),
+        Column("agent", lambda run: (agent_words(run), "soft"), 13, max_width=24, priority=6),
         Column("started", lambda run: (fmt.when(run.started_at, now()), "soft"), 7, align="right", priority=1),
         Column("took", lambda run: (took(run, now()), "ink"), 7, align="right"),
         Column("usd", lambda run: (fmt.money(run.total_cost_usd), "ink"), 5, max_width=7, align="right", priority=4),
-        Column("step or reason", why, 12, fill=True, priority=3),
+        Column("step or why", why, 12, fill=True, priority=3),
     )
 
 
