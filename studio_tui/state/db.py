@@ -195,30 +195,29 @@ class StateDB:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
         """A transaction around a block. A cancelled block is rolled back; prefer :meth:`write`, which cannot be cancelled."""
-        connections = self._require_writable()
         with translated():
             async with AsyncExitStack() as stack:
                 if self.dialect == "sqlite":
                     await stack.enter_async_context(self._write_lock)
-                yield await stack.enter_async_context(connections.transaction())
+                # asked only now: while this waited its turn, the store may have been opened anew
+                yield await stack.enter_async_context(self._require_writable().transaction())
 
     async def checkpoint(self, mode: str = "PASSIVE") -> tuple[int, int, int] | None:
         """Checkpoint the log: (busy, pages in the log, pages moved); ``None`` on PostgreSQL. Raises :class:`ValueError`."""
         if mode not in CHECKPOINT_MODES:
             raise ValueError(f"checkpoint mode must be one of {', '.join(CHECKPOINT_MODES)}")
-        connections = self._require_writable()
+        self._require_writable()
         if self.dialect != "sqlite":
             return None
         with translated():
             async with self._write_lock:
-                return await connections.checkpoint(mode)
+                return await self._require_writable().checkpoint(mode)
 
     async def vacuum(self) -> None:
         """Rewrite the store without the room of deleted rows. Not while others work with it."""
-        connections = self._require_writable()
         with translated():
             async with self._write_lock:
-                await connections.vacuum()
+                await self._require_writable().vacuum()
 
     async def _transact(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         async with self.transaction() as connection:

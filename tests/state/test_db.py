@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ from studio_tui.state import connections
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import projects
 from studio_tui.state.store import Store
+from tests.state.threads import driver_threads, no_driver_thread
 
 Query = Callable[..., list[tuple[object, ...]]]
 ENDLESS = text("WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t")
@@ -25,21 +25,6 @@ ENDLESS = text("WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) 
 
 def _project(name: str) -> dict[str, object]:
     return {"name": name, "source": "studio", "created_at": 1.0, "updated_at": 1.0}
-
-
-def _threads_of_drivers() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if "_connection_worker_thread" in repr(getattr(thread, "_target", ""))]
-
-
-def _driver_threads() -> int:
-    return len(_threads_of_drivers())
-
-
-async def _no_driver_thread() -> None:
-    """A thread ends just after it has answered its last question."""
-    for thread in _threads_of_drivers():
-        await asyncio.to_thread(thread.join, 5)
-        assert not thread.is_alive()
 
 
 async def _add(db: StateDB, name: str) -> None:
@@ -111,17 +96,17 @@ async def test_no_thread_and_no_side_file_outlives_close(native_file: Path) -> N
     await db.open()
     await asyncio.gather(*(_names(db) for _ in range(20)), *(_add(db, str(n)) for n in range(5)))
     await db.data_version()
-    assert _driver_threads() >= 3
+    assert driver_threads() >= 3
     await db.close()
-    await _no_driver_thread()
+    await no_driver_thread()
     assert sorted(path.name for path in native_file.parent.iterdir()) == ["state.db"]
 
 
 async def test_few_connections_serve_many_readers(db: StateDB) -> None:
-    before = _driver_threads()
+    before = driver_threads()
     for _ in range(5):
         await asyncio.gather(*(_names(db) for _ in range(40)))
-    assert _driver_threads() <= before + 6
+    assert driver_threads() <= before + 6
 
 
 async def test_a_write_that_has_begun_is_not_cancelled(db: StateDB, query: Query) -> None:
@@ -171,7 +156,7 @@ async def test_close_waits_for_writes_under_way(store: Store, query: Query) -> N
     await writing
     assert db.path is not None
     assert query(db.path, "SELECT name FROM projects") == [("kept",)]
-    await _no_driver_thread()
+    await no_driver_thread()
 
 
 async def test_close_waits_for_open_reads(db: StateDB) -> None:
@@ -191,7 +176,7 @@ async def test_close_waits_for_open_reads(db: StateDB) -> None:
     go.set()
     assert await reading == 7
     await closing_down
-    await _no_driver_thread()
+    await no_driver_thread()
 
 
 async def test_close_does_not_wait_for_an_endless_question(db: StateDB, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +195,7 @@ async def test_close_does_not_wait_for_an_endless_question(db: StateDB, monkeypa
         await db.close()
     with pytest.raises(StateUnavailable, match="given up"):
         await reading
-    await _no_driver_thread()
+    await no_driver_thread()
 
 
 async def test_a_failed_write_leaves_nothing_and_says_why(db: StateDB) -> None:
@@ -235,7 +220,7 @@ async def test_a_cancelled_reader_stops_its_question_and_leaks_nothing(db: State
             await connection.execute(ENDLESS)
 
     await _names(db)
-    before = _driver_threads()
+    before = driver_threads()
     for pause in (0.0, 0.001, 0.002, 0.004, 0.05):
         readers = [asyncio.create_task(read()) for _ in range(3)]
         await asyncio.sleep(pause)
@@ -244,9 +229,9 @@ async def test_a_cancelled_reader_stops_its_question_and_leaks_nothing(db: State
         results = await asyncio.gather(*readers, return_exceptions=True)
         assert all(isinstance(result, asyncio.CancelledError) for result in results)
     assert await _names(db) == []
-    assert _driver_threads() <= before
+    assert driver_threads() <= before
     await db.close()
-    await _no_driver_thread()
+    await no_driver_thread()
 
 
 async def test_readers_go_on_while_a_write_is_under_way(db: StateDB) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import text
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.state.engine import make_engine, make_readonly_engine, ssl_argument
 from studio_tui.state.urls import sqlite_url
+from tests.state.threads import no_driver_thread
 
 
 async def _pragma(connection: Any, name: str) -> object:
@@ -60,6 +61,7 @@ async def test_a_reader_cannot_write_and_makes_no_file(native_file: Path) -> Non
         async with missing.connect():
             pass
     await missing.dispose()
+    await no_driver_thread()
     assert not (native_file.parent / "none.db").exists()
 
 
