@@ -52,14 +52,16 @@ async def open_console(settings: Settings, last_word: Say, *, ask: bool = True, 
 
 
 @asynccontextmanager
-async def one_shot(settings: Settings, last_word: Say) -> AsyncIterator[Studio]:
+async def one_shot(settings: Settings, last_word: Say, *, about_host: bool = False) -> AsyncIterator[Studio]:
     """The operations for one command. Parts are made when they are asked for; what was not used was not even imported.
 
-    A firing by hand that still runs at the end is left to run, and ``last_word`` gets a line for it.
+    A firing by hand that still runs at the end is left to run, and ``last_word`` gets a line for it. ``about_host``: the command
+    asks who hosts, for which the kept answer is looked up.
     """
     log_to_file(settings.own_directory, settings.log_level)
     assembly = Assembly(settings, hosts=False)
-    await _recall_answer(assembly)
+    if about_host:
+        await _recall_answer(assembly)
     await assembly.database.open()
     try:
         yield cast("Studio", assembly)

@@ -52,10 +52,25 @@ class Opening:
         self._flags, self._prepare = flags, prepare
         self._throw_away = prepare is not None
         self._stack = AsyncExitStack()
+        self._opening: asyncio.Task[Studio] | None = None
         self._last_words: list[str] = []
 
     async def open(self) -> Studio:
-        """Import, load the settings, open. Raises the closed errors; nothing is left open then, and it can be tried again."""
+        """Import, load the settings, open. Raises the closed errors; nothing is left open then, and it can be tried again.
+
+        It goes on when the caller is cancelled, and :meth:`close` waits for it: half of an opening cannot be undone.
+        """
+        self._opening = asyncio.create_task(self._open(), name="open the studio")
+        return await asyncio.shield(self._opening)
+
+    async def close(self) -> Sequence[str]:
+        """Close everything in order; what became of running jobs, in lines."""
+        if self._opening is not None:
+            await asyncio.wait((self._opening,))
+        await self._stack.aclose()
+        return self._last_words
+
+    async def _open(self) -> Studio:
         for module in _BEHIND:
             await asyncio.to_thread(import_module, module)
         from studio_tui.bootstrap import open_console
@@ -71,8 +86,3 @@ class Opening:
         gc.freeze()
         gc.enable()
         return studio
-
-    async def close(self) -> Sequence[str]:
-        """Close everything in order; what became of running jobs, in lines."""
-        await self._stack.aclose()
-        return self._last_words

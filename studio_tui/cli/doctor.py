@@ -17,7 +17,7 @@ _COLUMNS: Final = (Column("IS"), Column("CHECK"), Column("FINDING", gives=1))
 @click.pass_context
 def doctor(context: click.Context, /, as_json: bool) -> None:
     """Check what the program depends on; ends with 1 when a check fails. Changes nothing."""
-    checks = perform(context.obj, lambda studio: studio.doctor.checks())
+    checks = perform(context.obj, lambda studio: studio.doctor.checks(), about_host=True)
     if as_json:
         print_items(checks)
     else:

@@ -44,7 +44,7 @@ def _host(flags: dict[str, object], duration: float | None) -> None:
 def status(flags: dict[str, object], /, as_json: bool) -> None:
     """Say who hosts the scheduler of this store."""
 
-    found = perform(flags, _ask)
+    found = perform(flags, _ask, about_host=True)
     if as_json:
         print_document(found)
         return

@@ -24,8 +24,11 @@ M = TypeVar("M", bound="BaseModel")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-def perform(flags: Flags, work: Callable[[Studio], Awaitable[T]]) -> T:
-    """Open the studio of these flags for one command, without hosting and without watchers, and do ``work`` in it."""
+def perform(flags: Flags, work: Callable[[Studio], Awaitable[T]], *, about_host: bool = False) -> T:
+    """Open the studio of these flags for one command, without hosting and without watchers, and do ``work`` in it.
+
+    ``about_host``: the command asks who hosts the scheduler.
+    """
     import asyncio
 
     from studio_tui.bootstrap import one_shot
@@ -36,7 +39,7 @@ def perform(flags: Flags, work: Callable[[Studio], Awaitable[T]]) -> T:
         warn(sentence)
 
     async def inside() -> T:
-        async with one_shot(settings, warn) as studio:
+        async with one_shot(settings, warn, about_host=about_host) as studio:
             return await work(studio)
 
     return asyncio.run(inside())

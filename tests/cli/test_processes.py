@@ -64,8 +64,9 @@ def firings(home: Path, query: Callable[..., Any], status: str) -> int:
 
 
 def test_a_reader_that_has_seen_enough_is_no_trouble(home: Path) -> None:
-    command = " ".join(STUDIO)
-    script = f"{command} demo --home {home}-demo --no-open >/dev/null && {command} --home {home}-demo runs list --limit 500 --json | head -c 1"
+    demo, command = f"{home}-demo", " ".join(STUDIO)
+    studio("demo", "--home", demo, "--no-open")
+    script = f"{command} --home {demo} runs list --limit 500 --json | head -c 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, timeout=60)
     assert done.stdout == "{"
     assert done.stderr == ""
