@@ -51,11 +51,13 @@ class Adopter:
         firing.pid = identity.pid
         deadline = self._deadline(row.action_kind)
         began = row.dispatched_at or row.fired_at or self._clock.now()
+        # From here on by the clock that nobody sets: a machine that slept, or a clock that was corrected, ends no firing.
+        end = self._clock.monotonic() + deadline - max(0.0, self._clock.now() - began)
         while await asyncio.to_thread(self._processes.alive, identity) is not False:
             if firing.ordered == "leave":
                 firing.what = "left"
                 return
-            if firing.ordered or self._clock.now() - began >= deadline:
+            if firing.ordered or self._clock.monotonic() >= end:
                 verdict = outcomes.shut_down() if firing.ordered else outcomes.timed_out(deadline)
                 await self._stop(firing, row, identity, verdict)
                 return

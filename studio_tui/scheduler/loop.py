@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from studio_tui.application.errors import StudioApplicationError
@@ -58,7 +58,8 @@ class EvaluationLoop:
         self._stopping = False
         self._evaluating: dict[str, asyncio.Task[Evaluated]] = {}
         self._waiting: dict[str, tuple[str | None, float]] = {}
-        self._planned: float | None = None
+        self._looked: float | None = None
+        self._seen: Mapping[str, float | None] = {}
         self._answer: asyncio.Future[bool] | None = None
         self.missed: Missed = ()
         self.trouble: str | None = None
@@ -84,7 +85,8 @@ class EvaluationLoop:
     def start(self) -> asyncio.Task[None]:
         """Evaluate from now on, until :meth:`stop`."""
         self._stopping = False
-        self._planned = self.last_pass_at = self.trouble = None
+        self._looked = self.last_pass_at = self.trouble = None
+        self._seen = {}
         self._waiting.clear()
         return asyncio.create_task(self._run(), name="scheduler loop")
 
@@ -98,7 +100,7 @@ class EvaluationLoop:
                     begun = True
                 until = await self.evaluate()
                 failures, self.trouble = 0, None
-                await self._sleep(until)
+                await self._pause(until - self._clock.now())
             except asyncio.CancelledError:
                 # Somebody else's cancellation that strayed in here must not end the loop for good.
                 if self._stopping:
@@ -124,8 +126,6 @@ class EvaluationLoop:
     async def evaluate(self) -> float:
         """One pass over what is due; the instant until which to sleep, in epoch seconds."""
         self._wake.clear()
-        if self._planned is not None and gates.missed(self._planned, self._clock.now()):
-            await self._settle_overslept(self._clock.now() - self._planned)
         await self._arm()
         retries: list[float] = []
         stays: set[str] = set()
@@ -133,6 +133,9 @@ class EvaluationLoop:
             now = self._clock.now()
             found = await self._state.list_due(now + LONGEST_SLEEP, limit=_AT_ONCE + len(stays | self._waiting.keys()))
             due = [schedule for schedule in found if (schedule.next_fire_at or 0.0) <= now]
+            if overslept := self._overslept(due, now):
+                await self._settle_overslept(overslept)
+                continue
             results = await self._evaluate(await self._worth_a_look(due, stays), now)
             stays |= {schedule_id for schedule_id, result in results.items() if result.word not in _MOVES}
             retries += [now + result.retry for result in results.values() if result.retry is not None]
@@ -144,7 +147,9 @@ class EvaluationLoop:
     async def _begin(self) -> None:
         """What precedes the first pass: recovery, then the missed instants, with the operator's word where it is wanted."""
         await self._recovery.begin()
+        self._looked = self._clock.now()
         missed = await self._missed.collect()
+        self._seen = {schedule.schedule_id: at for schedule, at in missed}
         apply_policies = True
         if missed and self._ask:
             self._answer = asyncio.get_running_loop().create_future()
@@ -156,14 +161,24 @@ class EvaluationLoop:
                 self.missed, self._answer = (), None
         await self._missed.settle(missed, apply_policies=apply_policies)
 
-    async def _settle_overslept(self, seconds: float) -> None:
-        """The machine slept, the clock was set, or the store did not answer: policies apply to what passed meanwhile.
-
-        What was waiting for a slot or a rate before that was not missed.
+    def _overslept(self, due: Sequence[ScheduleRecord], now: float) -> Missed:
+        """What came due while nobody looked: the machine slept, the clock was set, this process was stopped, or the store or the
+        operator did not answer. What was seen in time and has waited since (for a slot, say) was not missed.
         """
-        log.warning("the clock is %.0f s past the planned look", seconds)
-        known = self._waiting.keys() | self._evaluating.keys()
-        missed = tuple(item for item in await self._missed.collect() if item[0].schedule_id not in known)
+        looked, seen = now if self._looked is None else self._looked, self._seen
+        self._looked, self._seen = now, {schedule.schedule_id: schedule.next_fire_at for schedule in due}
+        return tuple(
+            (schedule, at)
+            for schedule in due
+            if (at := schedule.next_fire_at) is not None
+            and gates.missed(max(at, looked), now)
+            and seen.get(schedule.schedule_id) != at
+            and self._occurrences.fault(schedule, now) is None
+        )
+
+    async def _settle_overslept(self, missed: Missed) -> None:
+        """Their policies apply; nobody is asked while hosting."""
+        log.warning("nobody looked for a while and %d instants passed", len(missed))
         await self._missed.settle(missed, apply_policies=True)
 
     async def _arm(self) -> None:
@@ -249,10 +264,6 @@ class EvaluationLoop:
             return earliest
         found = await self._state.list_due(now + _FAR_AHEAD, limit=_AT_ONCE)
         return min((at for schedule in found if (at := schedule.next_fire_at) is not None and at > now), default=None)
-
-    async def _sleep(self, until: float) -> None:
-        self._planned = until
-        await self._pause(until - self._clock.now())
 
     async def _failed(self, words: str, failures: int) -> int:
         self.restarts += 1

@@ -29,6 +29,9 @@ T = TypeVar("T")
 UNDISPATCHED_GRACE: Final = 10.0
 """Seconds that any host has between its claim and the beginning of the launch before another one may think it dead."""
 
+CLOCK_REPAIR: Final = 86_400.0
+"""Seconds by which a clock is set back at most while every instant stays answered for; by more, and the old time was wrong."""
+
 SETTLED: Final = 30.0
 """Seconds for which all runs of a firing must have ended before they speak for a process that we know nothing of: the next run
 of a flow may be about to begin."""
@@ -75,7 +78,7 @@ class Recovery:
             now = self._clock.now()
             planned = schedule.next_fire_at
             if planned is None or planned > now:
-                planned = first_fire(schedule, now, self._zone)
+                planned = first_fire(schedule, _answered_until(schedule, now), self._zone)
         except CadenceError as broken:
             log.warning("schedule %s fires nothing: %s: %s", schedule.name, broken.field, broken)
             return
@@ -150,6 +153,13 @@ class Recovery:
         if note.supervisor is None or note.supervisor == self._identity:
             return False
         return await self._lives(note.supervisor) is not False
+
+
+def _answered_until(schedule: ScheduleRecord, now: float) -> float:
+    """The instant up to which everything has been answered for. That is later than ``now`` where the clock was set back since the
+    schedule was last moved on: counting from now would fire a second time what has fired."""
+    changed = schedule.updated_at
+    return changed if changed is not None and now < changed <= now + CLOCK_REPAIR else now
 
 
 async def each(work: Callable[[T], Awaitable[None]], items: tuple[T, ...], name: Callable[[T], str]) -> None:

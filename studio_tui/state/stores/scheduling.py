@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from sqlalchemy import ColumnElement, Executable, insert, select, update
+from sqlalchemy import ColumnElement, Executable, case, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports import ActProvenance, Clock, Occurrence, Outcome, Refusal, Spend
@@ -14,7 +14,7 @@ from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.definition_history import definition_change, lock_definition
-from studio_tui.state.lifecycle import record, write_status
+from studio_tui.state.lifecycle import NEXT_MOMENT, record, write_status
 from studio_tui.state.queries import scheduling as queries
 from studio_tui.state.queries.schedules import SCHEDULE_BY_ID
 from studio_tui.state.rows import firing_record, run_record, schedule_record
@@ -112,7 +112,7 @@ class SchedulingStore(ReadStore):
         self, schedule: ScheduleRecord, next_fire_at: float | None, *, zone: str | None, zone_source: str | None
     ) -> bool:
         """Store the next instant (and, for cron, the effective zone) if the stored one is still the one in ``schedule``."""
-        values: dict[str, object] = {"next_fire_at": next_fire_at, "updated_at": self._clock.now()}
+        values: dict[str, object] = {"next_fire_at": next_fire_at, "updated_at": _newer(self._clock.now())}
         if zone is not None:
             values |= {"effective_timezone": zone, "effective_timezone_source": zone_source}
         seen = _S.next_fire_at.is_(None) if schedule.next_fire_at is None else _S.next_fire_at == schedule.next_fire_at
@@ -190,7 +190,7 @@ class SchedulingStore(ReadStore):
         async def work(connection: AsyncConnection) -> bool:
             await lock_definition(connection, schedule_id)
             name = (await connection.execute(select(_S.name).where(_S.id == schedule_id))).scalar()
-            values = {"enabled": 0, "updated_at": now}
+            values = {"enabled": 0, "updated_at": _newer(now)}
             if not await _changed(connection, (_S.id == schedule_id, _S.enabled == 1), values):
                 return False
             details = {"disable_cause": reason_code.rpartition(".")[2]}
@@ -229,11 +229,11 @@ async def _take(connection: AsyncConnection, occurrence: Occurrence, now: float)
     """Make the occurrence this host's own, in the database."""
     this = _S.id == occurrence.schedule.schedule_id
     if occurrence.claimed is not None:
-        values = {"last_fired_at": occurrence.fired_at, "next_fire_at": occurrence.next_fire_at, "updated_at": now}
+        values = {"last_fired_at": occurrence.fired_at, "next_fire_at": occurrence.next_fire_at, "updated_at": _newer(now)}
         return await _changed(connection, (this, _S.enabled == 1, _S.next_fire_at == occurrence.claimed), values)
     if occurrence.chain_depth:
         return (await connection.execute(select(_S.id).where(this).with_for_update(read=True))).first() is not None
-    return await _changed(connection, (this,), {"last_fired_at": occurrence.fired_at, "updated_at": now})
+    return await _changed(connection, (this,), {"last_fired_at": occurrence.fired_at, "updated_at": _newer(now)})
 
 
 async def _pass_over(connection: AsyncConnection, refusal: Refusal, now: float) -> bool:
@@ -243,10 +243,16 @@ async def _pass_over(connection: AsyncConnection, refusal: Refusal, now: float) 
     conditions = (this,) if claimed is None else (this, claimed)
     if not refusal.advance:
         return (await connection.execute(select(_S.id).where(*conditions).with_for_update(read=True))).first() is not None
-    values: dict[str, object] = {"next_fire_at": refusal.next_fire_at, "updated_at": now}
+    values: dict[str, object] = {"next_fire_at": refusal.next_fire_at, "updated_at": _newer(now)}
     if refusal.status == "failed":
         values["last_fired_at"] = refusal.at
     return await _changed(connection, (*conditions, _S.enabled == 1), values)
+
+
+def _newer(now: float) -> ColumnElement[float]:
+    """When the row was changed: always later than before, also after the clock was set back. It is the row's version, and the
+    instant up to which its fires have been answered for."""
+    return case((_S.updated_at >= now, _S.updated_at + NEXT_MOMENT), else_=now)
 
 
 async def _changed(
