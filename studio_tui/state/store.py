@@ -93,8 +93,10 @@ class Store:
         if self._asked_read_only:
             raise PermissionDenied(_ASKED_READ_ONLY)
         async with self._opening:
-            if self.db.path is not None and (obstacle := await asyncio.to_thread(native.write_obstacle, self.db.path)):
-                raise PermissionDenied(obstacle)
+            path = self.db.path
+            if self._condition.mode == "read_only" and path is not None:
+                if obstacle := await asyncio.to_thread(native.write_obstacle, path):
+                    raise PermissionDenied(obstacle)
             try:
                 return await migrate_store(self.db, listen, busy_timeout_ms=self._busy_timeout_ms)
             finally:

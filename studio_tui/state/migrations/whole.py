@@ -17,7 +17,9 @@ async def plan_store(db: StateDB) -> MigrationPlan:
         return await connection.run_sync(lambda inner: plan_of(inner, db.label, db.path))
 
 
-async def migrate_store(db: StateDB, listen: ProgressListener | None, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> MigrationReport:
+async def migrate_store(
+    db: StateDB, listen: ProgressListener | None, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS
+) -> MigrationReport:
     """Migrate the open store and leave its connections for the caller to open anew. Errors are those of ``StorePort.migrate``."""
     plan = await plan_store(db)
     if plan.obstacles and not plan.changes:
