@@ -11,7 +11,7 @@ from typing import Any, Self
 import pytest
 from sqlalchemy import insert
 
-from studio_tui.changes_hub import ChangesHub
+from studio_tui.changes import Changes
 from studio_tui.state import changes
 from studio_tui.state.changes import StoreWatch
 from studio_tui.state.schema import projects
@@ -198,7 +198,7 @@ class Scripted:
 
 async def test_every_subscriber_is_told_of_every_source() -> None:
     store, files = asyncio.Queue[str | Exception](), asyncio.Queue[str | Exception]()
-    async with ChangesHub(Scripted(store), Scripted(files)) as hub:
+    async with Changes(Scripted(store), Scripted(files)) as hub:
         first, second = hub.subscribe(), hub.subscribe()
         store.put_nowait("store")
         assert await _told(first) == {"store"}
@@ -215,7 +215,7 @@ async def test_every_subscriber_is_told_of_every_source() -> None:
 
 
 async def test_a_burst_is_one_answer_and_answers_are_spaced() -> None:
-    async with ChangesHub(interval=0.2) as hub:
+    async with Changes(interval=0.2) as hub:
         feed = hub.subscribe()
         for _ in range(3):
             for _ in range(50):
@@ -231,9 +231,9 @@ async def test_a_burst_is_one_answer_and_answers_are_spaced() -> None:
 
 
 async def test_a_source_that_fails_is_taken_up_again_and_disturbs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio_tui.changes_hub._RESTARTS", (0.01,))
+    monkeypatch.setattr("studio_tui.changes._RESTARTS", (0.01,))
     bad, good = asyncio.Queue[str | Exception](), asyncio.Queue[str | Exception]()
-    async with ChangesHub(Scripted(bad), Scripted(good), interval=0.0) as hub:
+    async with Changes(Scripted(bad), Scripted(good), interval=0.0) as hub:
         feed = hub.subscribe()
         bad.put_nowait(OSError("no more watches"))
         good.put_nowait("shows")
@@ -244,7 +244,7 @@ async def test_a_source_that_fails_is_taken_up_again_and_disturbs_no_other(monke
 
 
 async def test_a_subscriber_that_went_away_is_forgotten() -> None:
-    async with ChangesHub() as hub:
+    async with Changes() as hub:
         feed = hub.subscribe()
         hub.nudge("store")
         assert await _told(feed) == {"store"}
