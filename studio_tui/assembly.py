@@ -308,7 +308,7 @@ class Assembly:
     def _firings(self) -> Path:
         """Beside the store, as the lease is: every host of one store must find what the last one launched."""
         path = self.database.path
-        return (path.parent if path is not None else self.settings.home) / "studio-tui" / "firings"
+        return (path.parent if path is not None else self.settings.home) / "studio-tui" / "logs" / "firings"
 
     def _store_url(self) -> str | None:
         """The store's full address for children, if somebody chose one."""
