@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from studio_tui.cli.layout import Column, print_facts, print_table
-from studio_tui.cli.session import json_option, perform, print_document
+from studio_tui.cli.session import json_option, perform, print_document, print_page
 from studio_tui.cli.transcript import print_messages
 from studio_tui.cli.words import ago, count, moment, money, span
 
@@ -53,7 +53,7 @@ def list_runs(flags: dict[str, object], /, words: tuple[str, ...], as_json: bool
     """List runs, newest activity first. FILTER is the language of the console: status:failed project:web some words."""
     page = perform(flags, lambda studio: _page(studio, words, **conditions))
     if as_json:
-        print_document(page)
+        print_page(page)
         return
     now = time.time()
     print_table(_COLUMNS, (_row(run, now) for run in page.items), empty="no runs")

@@ -9,7 +9,7 @@ import click
 
 from studio_tui.cli.layout import Column, print_facts, print_table
 from studio_tui.cli.lazy import LazyGroup
-from studio_tui.cli.session import as_operator, json_option, made, perform, print_document
+from studio_tui.cli.session import as_operator, json_option, made, perform, print_document, print_page
 from studio_tui.cli.trouble import warn
 from studio_tui.cli.words import ago, count, moment, money, span
 
@@ -63,7 +63,7 @@ def list_schedules(flags: dict[str, object], /, as_json: bool, **conditions: Any
     """List schedules by name."""
     page = perform(flags, lambda studio: _page(studio, conditions))
     if as_json:
-        print_document(page)
+        print_page(page)
         return
     now = time.time()
     print_table(_COLUMNS, (_row(schedule, now) for schedule in page.items), empty="no schedules")
@@ -160,7 +160,7 @@ def history(flags: dict[str, object], /, schedule: str, as_json: bool, **window:
     """List what a schedule fired and skipped, newest first."""
     page = perform(flags, lambda studio: _firings(studio, schedule, window))
     if as_json:
-        print_document(page)
+        print_page(page)
         return
     print_table(_FIRINGS, map(_firing, page.items), empty="nothing was fired yet")
     if page.has_next:

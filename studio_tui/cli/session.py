@@ -14,6 +14,7 @@ from studio_tui.cli.trouble import warn
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from studio_tui.application.models.common import Page
     from studio_tui.application.studio import Studio
     from studio_tui.settings import Flags
 
@@ -78,9 +79,15 @@ def print_document(document: BaseModel) -> None:
     print_json(document.model_dump(mode="json"))
 
 
-def print_items(items: Iterable[BaseModel], *, has_next: bool = False) -> None:
-    """Print a list as ``{"items": […], "has_next": …}``."""
-    print_json({"items": [item.model_dump(mode="json") for item in items], "has_next": has_next})
+def print_items(items: Iterable[BaseModel], *, has_next: bool = False, next_cursor: str | None = None) -> None:
+    """Print a list as ``{"items": […], "has_next": …}``; with ``next_cursor`` where more follow."""
+    more = {"next_cursor": next_cursor} if next_cursor is not None else {}
+    print_json({"items": [item.model_dump(mode="json") for item in items], "has_next": has_next, **more})
+
+
+def print_page(page: Page[Any]) -> None:
+    """Print one page of a longer list."""
+    print_items(page.items, has_next=page.has_next, next_cursor=page.next_cursor)
 
 
 def print_json(value: Any) -> None:

@@ -81,7 +81,7 @@ class TestRuns:
         cursor: list[str] = []
         while True:
             page = peer.json("runs", "list", "--limit", "30", *cursor)
-            assert set(page) == {"items", "limit", "has_next", "next_cursor", "offset"}
+            assert set(page) == {"items", "has_next"} | ({"next_cursor"} if page["has_next"] else set())
             seen += [item["run_id"] for item in page["items"]]
             if not page["has_next"]:
                 break
@@ -149,7 +149,7 @@ class TestReading:
     def test_details(self, peer: Cli) -> None:
         schedule = peer.json("schedules", "list")["items"][0]
         assert peer.json("schedules", "show", schedule["name"])["schedule_id"] == schedule["schedule_id"]
-        assert peer.json("schedules", "history", schedule["schedule_id"])["limit"] == 20
+        assert peer.json("schedules", "history", schedule["schedule_id"])["has_next"] is False
         show = peer.json("shows", "show", "atlas-v2")
         assert show["plays"]
         assert "parser" in peer.out("shows", "show", "atlas-v2", "--documents")
