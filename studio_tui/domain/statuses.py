@@ -14,7 +14,7 @@ _RUN_ENDS: Final = ("completed", "completed_empty", "failed", "timed_out", "abor
 class Vocabulary:
     """The statuses of one entity type and how they may follow each other.
 
-    ``edges`` lists the successors of each non-terminal status; a terminal status has none.
+    ``edges`` lists the successors of each status; a terminal one has none, but for a dispatch that an operator tries again.
     Writing the status that a row already has is always allowed and refreshes its reason.
     """
 
@@ -99,6 +99,8 @@ DISPATCH: Final = _vocabulary(
     {
         "pending": ("delivering", "expired", "acked"),
         "delivering": ("delivering", "pending", "delivered", "acked", "dead_letter", "expired"),
+        "dead_letter": ("pending",),
+        "expired": ("pending",),
     },
 )
 SCHEDULE: Final = _vocabulary(

@@ -193,7 +193,7 @@ def _guard_suffices(vocabulary: Vocabulary, expected: Collection[str] | None) ->
 
 
 def _stays_if_ended(vocabulary: Vocabulary, previous: str | None, status: str) -> None:
-    if previous in vocabulary.terminal and status != previous:
+    if previous is not None and previous in vocabulary.terminal and not vocabulary.allows(previous, status):
         message = f"it has ended already ({previous}) and stays so"
         raise Conflict(vocabulary.entity, expected=None, actual=previous, message=message)
 
