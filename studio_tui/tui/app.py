@@ -6,6 +6,7 @@ to that): ``open_studio`` imports and opens all of that after the first frame, a
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import time
@@ -24,12 +25,15 @@ from studio_tui.tui.driver import StudioDriver
 from studio_tui.tui.feeds import Feeds, quit_words
 from studio_tui.tui.keys import bind
 from studio_tui.tui.places import PLACES, Place
+from studio_tui.tui.repaint import ShownLines
 from studio_tui.tui.safe_text import line
 from studio_tui.tui.screens.base import OpeningScreen, StudioScreen
 from studio_tui.tui.themes import DEFAULT_THEME, PALETTES, themes
 from studio_tui.tui.widgets.chrome import Facts, HeaderBar
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from studio_tui.application.studio import Studio
 
 T = TypeVar("T")
@@ -39,6 +43,10 @@ _TWICE: Final = 2.0
 _MINUTE: Final = 60.0
 _MANY: Final = 3
 log = logging.getLogger(__name__)
+
+
+async def _awaited(operation: Callable[[], Awaitable[T]]) -> T:
+    return await operation()
 
 
 class StudioApp(App[int], inherit_bindings=False):
@@ -80,10 +88,12 @@ class StudioApp(App[int], inherit_bindings=False):
         self._open_studio = open_studio
         self.close_studio = close_studio
         self._studio: Studio | None = None
+        self._opening: asyncio.Task[Studio] | None = None
         self._copier = clipboard or Clipboard()
         self._feeds = Feeds(self)
         self._interrupted_at = -_TWICE
         self._faults: list[float] = []
+        self._shown = ShownLines()
         self.last_words: str | None = None
         for entry in themes():
             self.register_theme(entry)
@@ -111,8 +121,10 @@ class StudioApp(App[int], inherit_bindings=False):
 
     def on_ready(self) -> None:
         """The first frame is on the terminal: open what is behind it."""
+        self.app_resume_signal.subscribe(self, lambda _app: self._shown.forget())
         if isinstance(self._driver, StudioDriver):
             self._driver.on_lost = partial(self.leave, 128 + signal.SIGHUP)
+            self._driver.on_caught_up = partial(self.call_later, self.action_repaint)
         self.action_open_again()
 
     def action_open_again(self) -> None:
@@ -125,7 +137,8 @@ class StudioApp(App[int], inherit_bindings=False):
         if isinstance(opening, OpeningScreen):
             opening.begin()
         try:
-            self._studio = await self._open_studio()
+            self._opening = asyncio.create_task(_awaited(self._open_studio), name="opening")
+            self._studio = await asyncio.shield(self._opening)
             self._feeds.start()
             await self.switch_mode(self.place)
             self._ask_once()
@@ -148,15 +161,30 @@ class StudioApp(App[int], inherit_bindings=False):
         if self.is_open:
             ask_about_host(self)
 
+    async def end_opening(self) -> None:
+        """Give up an opening that is under way, and wait until it has closed what it had opened (a worker would be cut off)."""
+        task = self._opening
+        if task is not None and not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+
     def now(self) -> float:
         """Epoch seconds by the application's clock."""
         return self._studio.clock.now() if self._studio else time.time()
 
     async def on_event(self, event: events.Event) -> None:
-        """Keys that were typed before a dialog could be seen are not meant for it."""
+        """Keys typed before a dialog could be seen are not meant for it; after a resize a terminal may show anything."""
+        if isinstance(event, events.Resize):
+            self._shown.forget()
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self._too_early(event):
             return
         await super().on_event(event)
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Send what changed (Textual's own would send whole frames)."""
+        if renderable is not None and self._running and not self._batch_count and not self.is_headless:
+            renderable = cast("RenderableType", self._shown.only_changed(renderable, self.size.width))
+        super()._display(screen, renderable)
 
     def _too_early(self, event: events.Event) -> bool:
         return getattr(self.screen, "is_deaf", False) and getattr(event, "key", "") != "escape"
@@ -231,8 +259,14 @@ class StudioApp(App[int], inherit_bindings=False):
         self.last_words = f"studio-tui ended by an unexpected fault, {fault} in its log; no data was lost by that"
         self._close_messages_no_wait()
 
+    def catch_up(self) -> None:
+        """Draw anew what a slow terminal did not take."""
+        if isinstance(self._driver, StudioDriver):
+            self._driver.catch_up()
+
     def action_repaint(self) -> None:
         """Draw everything again."""
+        self._shown.forget()
         self.refresh(layout=True)
         self.screen.refresh(layout=True)
 
@@ -241,7 +275,8 @@ class StudioApp(App[int], inherit_bindings=False):
         from studio_tui.tui.screens.help import HelpDialog
 
         place = next((one.title for one in self.places if one.name == self.place), self.place)
-        await self.push_screen(HelpDialog(self.screen, place))
+        with self.batch_update():
+            await self.push_screen(HelpDialog(self.screen, place))
 
     async def action_palette(self) -> None:
         """Find an action or a screen by name, and do it."""

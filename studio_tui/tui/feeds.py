@@ -88,6 +88,7 @@ class Feeds:
     def tick(self) -> None:
         """Once a second: states that are in memory, and the clock. What did not change is not drawn."""
         app = self._app
+        app.catch_up()
         now = app.now()
         minute = fmt.clock(now)
         store = app.studio.store.status()

@@ -52,6 +52,7 @@ async def run_console(app: StudioApp) -> int:
         try:
             await app.run_async()
         finally:
+            await app.end_opening()
             words = await app.close_studio() if app.close_studio else ()
     for line in words:
         _print(sys.stdout, line)

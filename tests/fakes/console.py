@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from pathlib import Path
 from typing import Any
 
 from textual.app import ComposeResult
@@ -67,12 +68,32 @@ def sample_places() -> tuple[Place, ...]:
     )
 
 
+def _beat(app: StudioApp, studio: FakeStudio, file: Path) -> None:
+    """Draws everything again and again, and shows from outside that the loop runs."""
+    file.write_text("0")
+    opening = studio.open
+
+    async def opened() -> Any:
+        def beat() -> None:
+            count = int(file.read_text()) + 1
+            file.write_text(str(count))
+            app.home_label = f"beat {count}"
+            app.update_header()
+            app.action_repaint()
+
+        app.set_interval(0.05, beat)
+        return await opening()
+
+    app._open_studio = opened
+
+
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=20)
     parser.add_argument("--hostile", action="store_true")
     parser.add_argument("--theme", default="dark")
+    parser.add_argument("--beat", help="draw everything twenty times a second, and count in this file")
     given = parser.parse_args()
     if given.hostile:
         from tests.tui.conftest import nasty_strings
@@ -86,6 +107,8 @@ def main() -> int:
         return ["closed in order"]
 
     app = StudioApp(studio.open, close, home_label="prod", theme=given.theme, places=sample_places())
+    if given.beat:
+        _beat(app, studio, Path(given.beat))
     return asyncio.run(run_console(app))
 
 

@@ -318,10 +318,14 @@ def test_columns_give_way_by_priority() -> None:
     assert titles[3] == ["state", "name", "why"]
 
 
-@pytest.mark.parametrize("width", range(1, 140, 7))
+@pytest.mark.parametrize("width", [*range(1, 20), *range(20, 140, 7)])
 def test_placed_columns_never_exceed_the_width(width: int) -> None:
-    strip = StripMaker(PALETTES["dark"], width).row(place(COLUMNS, width), Record("name"), RowLook(picked=True))
-    assert strip.cell_length == width
+    maker = StripMaker(PALETTES["dark"], width)
+    for strip in (
+        maker.row(place(COLUMNS, width), Record("name"), RowLook(picked=True)),
+        maker.header(place(COLUMNS, width), "↑↓"),
+    ):
+        assert sum(segment.cell_length for segment in strip) == width
 
 
 def test_a_row_has_as_few_segments_as_it_has_colours() -> None:

@@ -42,7 +42,7 @@ class Dialog(ModalScreen[Result | None]):
     """A box of lines with something to answer. Escape and a click beside it mean no, which is ``None``."""
 
     CSS_PATH = Path(__file__).parent.parent / "styles" / "dialogs.tcss"
-    BINDINGS = [bind("back", "cancel", show=False)]
+    BINDINGS = [bind("back", "cancel", verb="close")]
     deaf_for = 0.6
     """Seconds after opening in which keys are dropped: they were meant for the screen below."""
 
@@ -162,7 +162,7 @@ class TextPrompt(Dialog[str]):
 class FormDialog(Dialog[Result], Generic[Result]):
     """A form. Subclasses give the fields and :meth:`submit`; a refused one marks its fields and stays open."""
 
-    BINDINGS = [bind("submit", "submit", show=False, priority=True)]
+    BINDINGS = [bind("submit", "submit", priority=True)]
 
     def __init__(self, title: str, fields: Sequence[FormField], lines: Words = ()) -> None:
         super().__init__(title, lines)

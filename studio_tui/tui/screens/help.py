@@ -11,10 +11,9 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 
 from studio_tui.tui.keys import ACTIONS, bind, shown_key
-from studio_tui.tui.safe_text import cells
+from studio_tui.tui.safe_text import cells, cut
 from studio_tui.tui.screens.dialogs import Dialog
 from studio_tui.tui.statuses import Span
-from studio_tui.tui.widgets.notice import key_spans
 from studio_tui.tui.widgets.panes import LinesPane
 
 _TITLES: Final = {"look": "here", "act": "change", "move": "move", "go": "everywhere"}
@@ -33,7 +32,8 @@ class _Entry:
 class HelpDialog(Dialog[None]):
     """Help for one screen. The help key again shows every action there is."""
 
-    BINDINGS = [bind("help", "all", show=False), bind("up", "cancel", show=False)]
+    BINDINGS = [bind("help", "all", verb="all actions"), bind("up", "cancel", show=False)]
+    AUTO_FOCUS = "VerticalScroll"
     deaf_for = 0.0
 
     def __init__(self, below: Screen[Any], title: str) -> None:
@@ -43,14 +43,10 @@ class HelpDialog(Dialog[None]):
 
     def question(self) -> ComposeResult:
         """The keys, scrolled where they do not fit."""
+        keys = LinesPane(classes="dialog-text", id="keys", on="raised")
+        keys.show(self._lines())
         with VerticalScroll(classes="help-scroll"):
-            yield LinesPane(classes="dialog-text", id="keys", on="raised")
-        yield LinesPane(classes="dialog-foot", id="help-foot", on="raised")
-
-    def on_mount(self) -> None:
-        """Draw."""
-        self._draw()
-        self.query_one(VerticalScroll).focus()
+            yield keys
 
     def on_resize(self) -> None:
         """One column or two."""
@@ -62,16 +58,16 @@ class HelpDialog(Dialog[None]):
         self._draw()
 
     def _draw(self) -> None:
+        self.query_one("#keys", LinesPane).show(self._lines())
+
+    def _lines(self) -> list[list[Span]]:
         entries = dict(self._entries)
         if self._all:
             for name, action in ACTIONS.items():
                 entries.setdefault(name, _Entry(action.group, action.help, action.keys.split(","), here=False))
         blocks = [_block(group, [one for one in entries.values() if one.group == group]) for group in _TITLES]
         two = self.app.size.width >= 2 * (_KEYS + _SENTENCE) + 10
-        lines = _beside(_stack(blocks[:2]), _stack(blocks[2:])) if two else _stack(blocks)
-        self.query_one("#keys", LinesPane).show(lines)
-        more = "only these" if self._all else "all actions"
-        self.query_one("#help-foot", LinesPane).show([key_spans((("?", more), ("esc", "close")))])
+        return _beside(_stack(blocks[:2]), _stack(blocks[2:])) if two else _stack(blocks)
 
 
 def _live(below: Screen[Any]) -> dict[str, _Entry]:
@@ -93,7 +89,10 @@ def _block(group: str, entries: Sequence[_Entry]) -> list[list[Span]]:
     for entry in entries:
         keys = " ".join(shown_key(key) for key in entry.keys)
         lines.append(
-            [(f"  {keys:<{_KEYS - 2}}", "bold accent" if entry.here else "faint"), (entry.help, "ink" if entry.here else "faint")]
+            [
+                (f"  {keys:<{_KEYS - 2}}", "bold accent" if entry.here else "faint"),
+                (cut(entry.help, _SENTENCE - 2), "ink" if entry.here else "faint"),
+            ]
         )
     return lines
 

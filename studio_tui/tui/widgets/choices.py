@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from studio_tui.tui.keys import bind
 from studio_tui.tui.safe_text import cells
 from studio_tui.tui.statuses import Span
 from studio_tui.tui.themes import palette
@@ -36,7 +37,7 @@ class Choices(Widget, can_focus=True):
     BINDINGS = [
         Binding("left,up,h,k,shift+tab", "move(-1)", show=False),
         Binding("right,down,l,j,tab", "move(1)", show=False),
-        Binding("enter", "choose", show=False),
+        bind("open", "choose", verb="choose"),
     ]
 
     class Chosen(Message):

@@ -88,7 +88,7 @@ class HeaderBar(_Line):
 
     def _places(self, width: int) -> tuple[list[Span], list[tuple[int, int, str]]]:
         app = self.studio_app
-        home = cut(app.home_label, max(8, width // 6))
+        home = _short(app.home_label, max(8, width // 6))
         spans: list[Span] = [(" # " if app.ascii else " ◆ ", "accent"), (f"{home}{' ' if width >= _NARROW else ''}", "bold ink")]
         areas: list[tuple[int, int, str]] = []
         at = sum(cells(text) for text, _ in spans)
@@ -129,6 +129,11 @@ class HeaderBar(_Line):
                 self.studio_app.action_go(name)
 
 
+def _short(label: str, room: int) -> str:
+    """A home's label; of a path that is too long its last part."""
+    return cut(label if cells(label) <= room else label.rstrip("/").rpartition("/")[2], room)
+
+
 def _shortened(spans: Sequence[Span], room: int) -> tuple[list[Span], int]:
     kept: list[Span] = []
     used = 0
@@ -146,11 +151,11 @@ class FooterBar(_Line):
     DEFAULT_CSS = "FooterBar { dock: bottom; }"
 
     def spans(self) -> Sequence[Span]:
-        """As many keys as fit, in the order of the screen."""
+        """As many keys as fit, in the order of the screen that has the keyboard: a dialog's, while there is one."""
         return self._fitted()[0]
 
     def _fitted(self) -> tuple[list[Span], list[tuple[int, int, Binding]]]:
-        pairs = shown_bindings(self.screen)
+        pairs = shown_bindings(self.app.screen)
         helping = [binding for binding in pairs if binding.id == "help"]
         others = [binding for binding in pairs if binding.id != "help"]
         room = self.size.width - 1 - sum(_size(binding) for binding in helping)
@@ -170,6 +175,7 @@ class FooterBar(_Line):
         """Follow theme and bindings."""
         super().on_mount()
         self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.update())
+        self.app.screen_change_signal.subscribe(self, lambda _screen: self.update())
 
     def on_click(self, event: events.Click) -> None:
         """A click on a key does what the key does."""

@@ -13,7 +13,7 @@ from typing import Final, Generic, Literal, TypeVar
 from rich.segment import Segment
 from textual.strip import Strip
 
-from studio_tui.tui.safe_text import cells, cut
+from studio_tui.tui.safe_text import cells, clean, cut
 from studio_tui.tui.statuses import Span
 from studio_tui.tui.themes import Palette
 
@@ -141,7 +141,7 @@ class StripMaker:
             if number:
                 spans.append((" " * GAP, "ink"))
             spans += self._cell(one, row, shown)
-        return self.line(spans, background)
+        return self._strip(spans, background) if self.width > GUTTER else self.line(spans, background)
 
     def header(self, placed: Sequence[Placed[Row]], note: str = "") -> Strip:
         """The titles, in faint; ``note`` stands at the right edge."""
@@ -151,13 +151,22 @@ class StripMaker:
         return self.line([(text + " " * (room - cells(text)) + note, "faint")])
 
     def line(self, spans: Iterable[Span], on: str | None = None) -> Strip:
-        """Spans, cleaned, as a strip of the full width. Blanks join their neighbours, since only a background shows there."""
+        """Spans of any text as a strip of the full width. A line that is too long is cut one cell before the edge."""
+        cleaned = [(clean(text), name) for text, name in spans]
+        if sum(cells(text) for text, _ in cleaned) <= self.width:
+            return self._strip(cleaned, on)
+        room = max(1, self.width - MARGIN)
+        fitting: list[Span] = []
+        for text, name in cleaned:
+            fitting.append((cut(text, room), name))
+            room -= cells(fitting[-1][0])
+        return self._strip(fitting, on)
+
+    def _strip(self, spans: Iterable[Span], on: str | None = None) -> Strip:
+        """Spans that are clean and fit. Blanks join their neighbours, since only a background shows there."""
         texts: list[str] = []
         names: list[str] = []
-        room = self.width
-        for raw, name in spans:
-            text = cut(raw, room)
-            room -= cells(text)
+        for text, name in spans:
             if names and (names[-1] == name or not text.strip()):
                 texts[-1] += text
             elif names and not texts[0].strip():
@@ -165,6 +174,7 @@ class StripMaker:
             elif text:
                 texts.append(text)
                 names.append(name)
+        room = self.width - sum(map(cells, texts))
         if room:
             texts, names = texts or [""], names or ["ink"]
             texts[-1] += " " * room
