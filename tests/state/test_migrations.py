@@ -132,6 +132,17 @@ async def test_each_narrow_table_is_made_anew(path: Path, filled: Path, name: st
     assert backup.stat().st_mode == path.stat().st_mode
 
 
+@pytest.mark.parametrize("gaps", ["DELETE FROM definitions", "UPDATE definitions SET rowid = rowid * 1000000000000 - 5"])
+async def test_an_empty_table_and_one_with_gaps_are_made_anew(path: Path, gaps: str) -> None:
+    narrowed(path, "definitions")
+    with plainly(path) as connection:
+        connection.execute(gaps)
+    before = rows_of(path)
+    async with opened(path) as store:
+        await store.migrate(None)
+    assert rows_of(path) == before
+
+
 async def test_the_record_is_completed(path: Path) -> None:
     with plainly(path) as connection:
         connection.execute("DROP INDEX idx_run_tags_tag")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import delete, func, insert, select, table
 from sqlalchemy.engine import Connection
@@ -20,6 +22,10 @@ from studio_tui.state.migrations.shape import Shape, claim_of, read_meta, read_s
 from studio_tui.state.migrations.steps import Step, Tick
 from studio_tui.state.schema import LINEAGE, SCHEMA_VERSION, message_types, schema_meta
 from studio_tui.state.schema.seeds import MESSAGE_TYPES
+
+_MEGABYTE: Final = 1_000_000
+_LOG: Final = _MEGABYTE
+"""Bytes that any upgrade needs; on a disk without them even opening the store to write fails, and leaves it unreadable."""
 
 
 def steps_of(shape: Shape) -> list[Step]:
@@ -58,7 +64,7 @@ def plan_of(connection: Connection, label: str, path: Path | None) -> MigrationP
     backups = tuple(step.backup_before for step in steps if step.backup_before is not None)
     size = _size(path) * len(backups)
     obstacles = find_obstacles(connection, shape)
-    if path is not None and backups:
+    if path is not None and steps:
         obstacles += _room(path, size)
     return MigrationPlan(
         label=label,
@@ -107,12 +113,13 @@ def _counted(connection: Connection, change: PlannedChange) -> PlannedChange:
 
 
 def _room(path: Path, copies: int) -> list[str]:
-    """Copies stay, and a table that is made anew is there twice for a while."""
+    """Copies stay, and a table that is made anew is there twice for a while; the rest needs little more than a log."""
     free = shutil.disk_usage(path.parent).free
-    needed = copies + _size(path)
+    needed = copies + (_size(path) if copies else _LOG)
     if free >= needed:
         return []
-    return [f"The backups need about {_megabytes(needed)} beside the store, and {_megabytes(free)} are free."]
+    wanted, left = math.ceil(needed / _MEGABYTE), free // _MEGABYTE
+    return [f"The upgrade needs about {wanted:,} MB beside the store, and {left:,} MB are free."]
 
 
 def _size(path: Path | None) -> int:
@@ -122,7 +129,3 @@ def _size(path: Path | None) -> int:
         with suppress(OSError):
             found += name.stat().st_size
     return found
-
-
-def _megabytes(number: int) -> str:
-    return f"{max(1, round(number / 1e6)):,} MB"

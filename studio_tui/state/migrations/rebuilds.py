@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Table, column, func, insert, null, select, table
+from sqlalchemy import ColumnElement, Integer, Table, and_, column, func, insert, null, select, table, true
 from sqlalchemy.engine import Connection
 from sqlalchemy.schema import CreateTable
 
@@ -83,25 +83,33 @@ def _create_statement(connection: Connection, stored: StoredTable, name: str) ->
 
 
 def _copy(connection: Connection, stored: StoredTable, new_name: str, tick: Tick) -> None:
-    """All rows in their order. What is computed (generated columns) is computed anew."""
-    names = [*stored.writable]
-    old = table(stored.target.name, column("rowid"), *map(column, names))
-    values: list[ColumnElement[Any]] = [_value(stored.target, old.c, name) for name in names]
+    """All rows in their order, in pieces. What is computed (generated columns) is computed anew."""
+    rowid = column("rowid", Integer)
+    old = table(stored.target.name, rowid, *map(column, stored.writable))
+    values = _values(stored, old.c)
+    into = insert(table(new_name, *map(column, values)))
+    total, done = connection.scalar(select(func.count()).select_from(old)) or 0, 0
+    edge: int | None = None
+    while True:
+        rest: ColumnElement[bool] = true() if edge is None else rowid > edge
+        edge = connection.scalar(select(rowid).select_from(old).where(rest).order_by(rowid).limit(1).offset(_CHUNK - 1))
+        piece = rest if edge is None else and_(rest, rowid <= edge)
+        rows = select(*values.values()).select_from(old).where(piece).order_by(rowid)
+        done += connection.execute(into.from_select(list(values), rows)).rowcount
+        tick(done, total)
+        if edge is None:
+            return
+
+
+def _values(stored: StoredTable, old: Any) -> dict[str, ColumnElement[Any]]:
+    """By the column of the new table, what its rows get there. Where nothing is said, the default of a new row is meant."""
+    values = {name: _value(stored.target, old, name) for name in stored.writable}
     for missing in stored.target.columns:
-        if missing.name in stored.names:
-            continue
         source = FILLED_FROM.get((stored.target.name, missing.name))
-        if source is not None or missing.nullable:  # a default would give old rows what only new ones should have
-            names.append(missing.name)
-            values.append(null() if source is None else old.c[source])
-    into = insert(table(new_name, *map(column, names)))
-    last = connection.scalar(select(func.max(old.c.rowid))) or 0
-    start = connection.scalar(select(func.min(old.c.rowid))) or 0
-    while start <= last:
-        chunk = old.c.rowid.between(start, start + _CHUNK - 1)
-        connection.execute(into.from_select(names, select(*values).where(chunk).order_by(old.c.rowid)))
-        start += _CHUNK
-        tick(min(start, last), last)
+        if missing.name not in stored.names and (source is not None or missing.nullable):
+            # a nullable column gets no default: that is for new rows, and the peer leaves it out as well
+            values[missing.name] = null() if source is None else old[source]
+    return values
 
 
 def _value(target: Table, old: Any, name: str) -> ColumnElement[Any]:

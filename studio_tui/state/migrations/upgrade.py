@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -22,6 +22,7 @@ from studio_tui.state.engine import make_engine
 from studio_tui.state.errors import translated
 from studio_tui.state.making import SCHEMA_LOCK
 from studio_tui.state.migrations.backup import back_up
+from studio_tui.state.migrations.outdated import lacking
 from studio_tui.state.migrations.plan import steps_of
 from studio_tui.state.migrations.shape import claim_of, read_meta, read_shape
 from studio_tui.state.migrations.steps import Step
@@ -96,25 +97,37 @@ class Upgrade:
     async def _take_with_backup(self, step: Step, table: str) -> None:
         """The change begins from exactly what the backup holds: when somebody writes in between, it is made again."""
         for _ in range(_UNLOCKED_COPIES):
-            seen = await self._changes_of_others()
-            copy = await self._back_up(table)
-            async with self._transaction() as connection:
-                if await self._changes_of_others() == seen:
-                    await self._change(step, connection, copy)
-                    return
-            await asyncio.to_thread(copy.unlink, missing_ok=True)
-        async with self._transaction() as connection:
-            await self._change(step, connection, await self._back_up(table))
+            if await self._attempt(step, table, held=False):
+                return
+        await self._attempt(step, table, held=True)
 
-    async def _change(self, step: Step, connection: AsyncConnection, copy: Path) -> None:
-        """Work behind a backup, which is of no use when the work is taken back."""
-        self._say(self._said.model_copy(update={"part_done": 0, "part_total": 0}))
+    async def _attempt(self, step: Step, table: str, *, held: bool) -> bool:
+        """Copy and change; ``False`` when somebody wrote in between. ``held`` keeps others from writing during the copy."""
+        copies: list[Path] = []
+        async with self._kept_if_changed(copies, table):
+            seen = await self._changes_of_others()
+            if not held:
+                copies.append(await self._back_up(table))
+            async with self._transaction() as connection:
+                if held:
+                    copies.append(await self._back_up(table))
+                elif await self._changes_of_others() != seen:
+                    return False
+                self._say(self._said.model_copy(update={"part_done": 0, "part_total": 0}))
+                await connection.run_sync(lambda inner: step.work(inner, self._tick))
+        return True
+
+    @asynccontextmanager
+    async def _kept_if_changed(self, copies: list[Path], table: str) -> AsyncIterator[None]:
+        """A backup is of no use, and in the way on a full disk, when the table is seen to be as it was; in doubt it stays."""
         try:
-            await connection.run_sync(lambda inner: step.work(inner, self._tick))
-        except BaseException:
-            await asyncio.to_thread(copy.unlink, missing_ok=True)
-            raise
-        self._backups.append(str(copy))
+            yield
+        finally:
+            with suppress(Exception):
+                ((create,),) = await self._ask_driver(f"SELECT sql FROM sqlite_master WHERE type = 'table' AND name = '{table}'")
+                while copies and lacking(table, create):
+                    await asyncio.to_thread(copies.pop().unlink)
+            self._backups += map(str, copies)
 
     async def _transact(self, work: Callable[[Connection], T]) -> T:
         async with self._transaction() as connection:
@@ -133,13 +146,17 @@ class Upgrade:
                 yield connection
 
     async def _changes_of_others(self) -> int:
-        """A number that changes when another connection commits; asked on the driver, so that no transaction begins."""
-        assert self._connection is not None
+        """A number that changes when another connection commits."""
         with translated():
-            raw = await self._connection.get_raw_connection()
-            driver = raw.driver_connection
-            assert driver is not None
-            return int((await driver.execute_fetchall("PRAGMA data_version"))[0][0])
+            return int((await self._ask_driver("PRAGMA data_version"))[0][0])
+
+    async def _ask_driver(self, question: str) -> list[tuple[Any, ...]]:
+        """Asked on the driver itself, so that no transaction begins."""
+        assert self._connection is not None
+        raw = await self._connection.get_raw_connection()
+        driver = raw.driver_connection
+        assert driver is not None
+        return list(await driver.execute_fetchall(question))
 
     async def _back_up(self, table: str) -> Path:
         assert self._path is not None

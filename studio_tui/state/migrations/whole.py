@@ -33,7 +33,10 @@ async def migrate_store(
         if db.path is not None and db.refusal is not None:
             # readers of a store that is only looked at believe that nobody writes it: from here on they must see the log
             await db.attach(writable=False)
-        return await upgrade.run()
+        report = await upgrade.run()
+    counted = {(change.kind, change.table, change.name): change for change in plan.changes}
+    changes = tuple(counted.get((change.kind, change.table, change.name), change) for change in report.changes)
+    return report.model_copy(update={"changes": changes})
 
 
 async def invitation(db: StateDB) -> str | None:
