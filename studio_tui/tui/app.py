@@ -217,9 +217,9 @@ class StudioApp(App[int], inherit_bindings=False):
         if self.depth > 1:
             cast("Screen[Any]", self.screen).dismiss()
         else:
-            self.ask_to_quit()
+            self.action_ask_to_quit()
 
-    def ask_to_quit(self) -> None:
+    def action_ask_to_quit(self) -> None:
         """Quit, after a question that says what stops with it."""
         from studio_tui.tui.screens.dialogs import Confirm
 

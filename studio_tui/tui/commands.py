@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from textual.fuzzy import Matcher
 from textual.screen import Screen
 
-from studio_tui.tui.keys import shown_key
+from studio_tui.tui.keys import ACTIONS, shown_key
 from studio_tui.tui.themes import PALETTES
 
 if TYPE_CHECKING:
     from studio_tui.tui.app import StudioApp
 
-_NOT_HERE = ("list.", "pane.")
+_NOT_HERE = ("list.", "pane.", "palette", "back", "up", "quit")
+"""Keys that only make sense as keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,10 @@ def commands(app: StudioApp, below: Screen[Any]) -> tuple[Command, ...]:
     for active in below.active_bindings.values():
         binding = active.binding
         name = binding.id
-        if name and active.enabled and name not in found and name != "palette" and not name.startswith(_NOT_HERE):
+        if name and active.enabled and name not in found and not name.startswith(_NOT_HERE):
             words = binding.tooltip or binding.description
             found[name] = Command(name, words, shown_key(binding.key), binding.action, active.node)
+    found["quit"] = Command("quit", "quit the console", shown_key(ACTIONS["up"].keys), "app.ask_to_quit", app)
     for theme in PALETTES:
         found[f"theme.{theme}"] = Command(f"theme.{theme}", f"colours: {theme}", "", f"app.theme('{theme}')", app)
     return tuple(found.values())
