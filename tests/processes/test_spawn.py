@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,20 @@ async def test_several_may_wait_and_a_cancelled_waiter_harms_nobody(layer: Layer
     assert await child.wait() == 4
 
 
+@pytest.fixture
+def terminal_like_stdin() -> Iterator[None]:
+    """Something on our stdin that a child must not get hold of."""
+    kept, (reader, writer) = os.dup(0), os.pipe()
+    os.dup2(reader, 0)
+    os.write(writer, b"meant for the console")
+    os.close(writer)
+    yield
+    os.dup2(kept, 0)
+    os.close(kept)
+    os.close(reader)
+
+
+@pytest.mark.usefixtures("terminal_like_stdin")
 async def test_stdin_is_empty_and_the_session_is_its_own(layer: Layer) -> None:
     code = "import os,sys; print(repr(sys.stdin.read()), os.getsid(0) == os.getpid(), os.getpgid(0) == os.getpid())"
     child = await layer.processes.launch(layer.spec("aaa", sys.executable, "-c", code))

@@ -143,14 +143,19 @@ async def test_a_lost_claim_records_nothing(home: Path) -> None:
 
 async def test_two_hosts_in_two_processes_fire_no_instant_twice(home: Path, program: Any) -> None:
     await schedule(home, "sh", "-c", 'echo "$0" >> fired', "{{next_fire_at}}", interval_sec=1)
-    consoles = [program("4", "--no-lease") for _ in range(2)]
+    consoles = [program("60", "--no-lease") for _ in range(2)]
     for process in consoles:
-        assert process.wait(60) == 0
-    planned = [json.loads(row["trigger_context"])["next_fire_at"] for row in firings(home, "completed")]
-    assert len(planned) >= 3
+        assert process.stdout.readline() == "hosting\n"
+    count = len(firings(home))
+    await until(lambda: len(firings(home, "completed")) >= count + 3)
+    for process in consoles:
+        process.kill()
+        process.wait()
+    planned = [json.loads(row["trigger_context"])["next_fire_at"] for row in firings(home) if row["status"] != "skipped"]
     assert len(set(planned)) == len(planned)
     launched = (home / "fired").read_text().split()
-    assert len(set(launched)) == len(launched) == len(firings(home))
+    assert len(set(launched)) == len(launched)
+    assert set(map(float, launched)) <= set(planned)
 
 
 async def test_the_second_console_stands_by_and_takes_over(home: Path, program: Any) -> None:
