@@ -19,6 +19,7 @@ from typing import Final, Literal
 
 from studio_tui.state.engine import guarded_uri, has_log, readonly_uri
 from studio_tui.state.errors import describe
+from studio_tui.state.migrations.outdated import lacking
 from studio_tui.state.schema import LINEAGE, SCHEMA_VERSION, metadata
 from studio_tui.state.schema.seeds import MIGRATION_MARKERS
 
@@ -30,18 +31,6 @@ _OPERATOR_TABLES: Final = frozenset(
 )
 """Tables that the peer's assistant keeps in the same file."""
 _NUMBER: Final = re.compile(r"[1-9][0-9]*")
-_OUTDATED: Final = (
-    ("schedules", r"^(?!.*'flow_yaml')", "the action flow_yaml"),
-    ("schedules", r"^(?!.*'command')", "the action command"),
-    ("schedules", r"^(?!.*'at')", "the trigger at"),
-    ("invocations", r"^(?!.*'completed_empty')", "the status completed_empty"),
-    ("schedule_runs", r"^(?!.*'waiting_dependency')", "the status waiting_dependency"),
-    ("definitions", r"'playbook'(?!.*'skill')", "the kind skill"),
-    ("sessions", r"'imported_fs'(?!.*'imported_codex')", "the source imported_codex"),
-    ("sessions", r"'show-play'(?!.*'engine')", "the kind engine"),
-    ("sessions", r"status IN \( ?'running', ?'completed', ?'failed', ?'aborted'", "all statuses of runs"),
-)
-"""What the peer looks for in CREATE statements to see a table of an older store: table, pattern, what such a table lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,18 +185,13 @@ def _judge_parts(contents: Contents, judged: Look) -> Look:
             f"the column {table}.{column}" for table, column in _expected_columns() if (table, column) not in contents.columns
         ]
         lacks += [f"the index {name}" for name in _expected_indexes() if name not in contents.indexes]
-        lacks += [lack for table, pattern, lack in _OUTDATED if _matches(pattern, contents.tables[table])]
+        lacks += [lack for table in metadata.tables for lack in lacking(table, contents.tables[table])]
         lacks += [f"the mark {marker}" for marker in MIGRATION_MARKERS if marker not in (contents.meta or {})]
     if not lacks:
         return judged
     more = f" and {len(lacks) - 1} more" if len(lacks) > 1 else ""
     reason = f"This store lacks {lacks[0]}{more} of lionagi 0.36.0 and must be upgraded first: until then it is shown read-only."
     return replace(judged, verdict="older", reason=reason)
-
-
-def _matches(pattern: str, create_statement: str) -> bool:
-    """PostgreSQL keeps no CREATE text to look at: its checks are widened in place."""
-    return bool(create_statement) and re.search(pattern, create_statement, re.DOTALL) is not None
 
 
 @cache

@@ -19,6 +19,7 @@ from studio_tui.state.urls import MEMORY, normalize_state_db_url
 if TYPE_CHECKING:
     from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
 
+_NARROW: Final = "This store does not allow every word of lionagi 0.36.0: it is shown read-only."
 _ASKED_READ_ONLY: Final = "Read-only because you asked for it."
 
 
@@ -93,10 +94,7 @@ class Store:
         if self._asked_read_only:
             raise PermissionDenied(_ASKED_READ_ONLY)
         async with self._opening:
-            path = self.db.path
-            if self._condition.mode == "read_only" and path is not None:
-                if obstacle := await asyncio.to_thread(native.write_obstacle, path):
-                    raise PermissionDenied(obstacle)
+            await self._require_upgradable()
             try:
                 return await migrate_store(self.db, listen, busy_timeout_ms=self._busy_timeout_ms)
             finally:
@@ -107,6 +105,12 @@ class Store:
         async with self._opening:
             self._closed = True
             await self.db.close()
+
+    async def _require_upgradable(self) -> None:
+        """Raises :class:`PermissionDenied` when the system would not let us write the store that is shown."""
+        path = self.db.path if self._condition.mode == "read_only" else None
+        if path is not None and (obstacle := await asyncio.to_thread(native.write_obstacle, path)):
+            raise PermissionDenied(obstacle)
 
     async def _judge(self) -> None:
         try:
@@ -131,7 +135,7 @@ class Store:
         await self.db.attach(writable=True)
         found = await look_at_server(self.db)
         if found.verdict == "native" and await _invitation(self.db):
-            found = replace(found, verdict="older", reason="This store lacks words of lionagi 0.36.0 and is shown read-only.")
+            found = replace(found, verdict="older", reason=_NARROW)
         if found.verdict == "native" and self._asked_read_only:
             found = replace(found, reason=_ASKED_READ_ONLY)
         await self._apply(found)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from studio_tui.application.errors import Conflict
+from studio_tui.application.models.state import MigrationPlan, MigrationProgress, MigrationReport, PlannedChange, ProgressListener
 from studio_tui.application.ports import HostRecord, LaunchedProcess, LaunchSpec, OutputTail, StopReport, StoreCondition
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.schedules import ScheduleRecord
@@ -112,6 +113,7 @@ class FakeStore(Port):
     """The store as a whole."""
 
     now: StoreCondition = field(default_factory=lambda: StoreCondition("ready", "state.db", version="4"))
+    lacks: tuple[PlannedChange, ...] = ()
 
     def condition(self) -> StoreCondition:
         return self.now
@@ -121,6 +123,17 @@ class FakeStore(Port):
         if self.now.mode != "missing":
             raise Conflict("store", expected="no store", actual="a store", message="there is a store already")
         self.now = StoreCondition("ready", self.now.label, version="4")
+
+    async def plan(self) -> MigrationPlan:
+        self._ask("plan")
+        return MigrationPlan(label=self.now.label, version="3", changes=self.lacks)
+
+    async def migrate(self, listen: ProgressListener | None) -> MigrationReport:
+        self._ask("migrate")
+        if listen is not None:
+            listen(MigrationProgress(step="all", done=0, total=len(self.lacks)))
+        self.now = StoreCondition("ready", self.now.label, version="4")
+        return MigrationReport(label=self.now.label, changes=self.lacks)
 
 
 @dataclass

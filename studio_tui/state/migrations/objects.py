@@ -7,7 +7,6 @@ from typing import Final
 
 from sqlalchemy import CheckConstraint, Index, Table, inspect
 from sqlalchemy.engine import Connection
-from sqlalchemy.schema import AddConstraint, DropConstraint
 
 from studio_tui.application.models.state import PlannedChange
 from studio_tui.state.migrations.shape import Shape
@@ -92,7 +91,7 @@ def _widen(name: str, connection: Connection, _tick: Tick) -> bool:
     ours = next(item for column in sessions.columns for item in column.constraints if item.name == name)
     assert isinstance(ours, CheckConstraint)
     if _is_narrow(present.get(name), _WIDENED[name]):
-        # not isolated: the constraint stays part of what CREATE TABLE says elsewhere in this process
-        connection.execute(DropConstraint(ours, isolate_from_table=False))
-        connection.execute(AddConstraint(ours, isolate_from_table=False))
+        # the schema's own names and words, not data: DDL takes no parameters
+        connection.exec_driver_sql(f"ALTER TABLE sessions DROP CONSTRAINT {name}")
+        connection.exec_driver_sql(f"ALTER TABLE sessions ADD CONSTRAINT {name} CHECK ({ours.sqltext})")
     return False

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _SIGNS: Final = (
-    ("sessions", r"status IN \( ?'running', ?'completed', ?'failed', ?'aborted'", "all statuses of runs"),
+    ("sessions", r"'running',\s*'completed',\s*'failed',\s*'aborted'", "all statuses of runs"),
     ("sessions", r"'imported_fs'(?!.*'imported_codex')", "the source imported_codex"),
     ("sessions", r"'show-play'(?!.*'engine')", "the kind engine"),
     ("schedules", r"^(?!.*'flow_yaml')", "the action flow_yaml"),
