@@ -11,6 +11,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input
 
 from studio_tui.tui.keys import shown_key
 from studio_tui.tui.safe_text import cells, cut
@@ -191,8 +192,9 @@ def _size(binding: Binding) -> int:
 def shown_bindings(screen: Screen[object]) -> list[Binding]:
     """The bindings that the footer shows, each action once, in the order from the focused widget outwards."""
     seen: dict[str, Binding] = {}
+    types = isinstance(screen.focused, Input)
     for active in screen.active_bindings.values():
         binding = active.binding
-        if binding.show and active.enabled:
+        if binding.show and active.enabled and not (types and len(shown_key(binding.key)) == 1 and binding.key != "down"):
             seen.setdefault(binding.id or binding.action, binding)
     return list(seen.values())

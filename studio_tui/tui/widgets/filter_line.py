@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 
+from studio_tui.tui.keys import bind
 from studio_tui.tui.statuses import Span
 from studio_tui.tui.widgets.field import Field
 from studio_tui.tui.widgets.panes import LinesPane
@@ -37,6 +38,8 @@ class FilterLine(Horizontal):
         & > Input:focus { background: $ground; }
     }
     """
+
+    BINDINGS = [bind("back", "abandon", verb="clear the filter"), bind("list.down", "leave", keys="down,enter", verb="keep it")]
 
     class Changed(Message):
         """Another text narrows the list from now on."""
@@ -100,17 +103,17 @@ class FilterLine(Horizontal):
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        self._apply(event.value)
-        self.post_message(self.Left())
+        self.action_leave()
 
-    def on_key(self, event: events.Key) -> None:
-        """Escape clears and leaves; down leaves."""
-        if event.key in ("escape", "down"):
-            event.stop()
-            event.prevent_default()
-            if event.key == "escape":
-                self.clear()
-            self.post_message(self.Left())
+    def action_abandon(self) -> None:
+        """No filter, and back to the list."""
+        self.clear()
+        self.action_leave()
+
+    def action_leave(self) -> None:
+        """Back to the list; the filter stays."""
+        self._apply(self.query_one(Input).value)
+        self.post_message(self.Left())
 
     def _apply(self, text: str) -> None:
         if self._pause:
