@@ -29,9 +29,38 @@ _BECAME: Final = {
 }
 
 
+class Console:
+    """A console that is being opened, in two steps: runs can be read after the first, the second brings everything else.
+
+    Rows are on the screen half a second sooner so; what only the second step makes must not be asked for before it is done.
+    """
+
+    def __init__(self, assembly: Assembly, stack: AsyncExitStack, last_word: Say, *, terminate: bool) -> None:
+        self._assembly, self._stack = assembly, stack
+        self._last_word, self._terminate = last_word, terminate
+
+    @property
+    def studio(self) -> Studio:
+        """The operations."""
+        return cast("Studio", self._assembly)
+
+    async def finish(self) -> None:
+        """Make every other part, follow what changes, and host as far as the operator's answer allows."""
+        assembly, stack = self._assembly, self._stack
+        await _recall_answer(assembly)
+        await asyncio.to_thread(_all_parts, assembly)
+        await stack.enter_async_context(assembly.changes)
+        waking = asyncio.create_task(_wake_on_changes(assembly), name="wake the scheduler")
+        stack.push_async_callback(_ended, waking)
+        stack.push_async_callback(_stop_host, assembly, self._last_word, self._terminate)
+        await assembly.scheduler_host.start()
+
+
 @asynccontextmanager
-async def open_console(settings: Settings, last_word: Say, *, ask: bool = True, terminate: bool = False) -> AsyncIterator[Studio]:
-    """Everything for a long stay: the host (if the operator's answer allows), the watchers, all operations.
+async def begin_console(
+    settings: Settings, last_word: Say, *, ask: bool = True, terminate: bool = False
+) -> AsyncIterator[Console]:
+    """The first step of a long stay: the store is open, and runs can be read.
 
     ``ask`` has missed instants wait for a person. ``last_word`` gets a line for each firing that was still running at the end;
     with ``terminate`` they are stopped then, else left to run. Raises :class:`ValidationFailure` for a zone that cannot be known.
@@ -39,16 +68,18 @@ async def open_console(settings: Settings, last_word: Say, *, ask: bool = True, 
     log_to_file(settings.own_directory, settings.log_level)
     assembly = await asyncio.to_thread(Assembly, settings, hosts=True, ask_about_missed=ask)
     async with AsyncExitStack() as stack:
-        await _recall_answer(assembly)
-        studio = await asyncio.to_thread(_all_parts, assembly)
+        await asyncio.to_thread(_first_parts, assembly)
         stack.push_async_callback(assembly.database.close)
         await assembly.database.open()
-        await stack.enter_async_context(assembly.changes)
-        waking = asyncio.create_task(_wake_on_changes(assembly), name="wake the scheduler")
-        stack.push_async_callback(_ended, waking)
-        stack.push_async_callback(_stop_host, assembly, last_word, terminate)
-        await assembly.scheduler_host.start()
-        yield studio
+        yield Console(assembly, stack, last_word, terminate=terminate)
+
+
+@asynccontextmanager
+async def open_console(settings: Settings, last_word: Say, *, ask: bool = True, terminate: bool = False) -> AsyncIterator[Studio]:
+    """Both steps at once: the host (if the operator's answer allows), the watchers, all operations."""
+    async with begin_console(settings, last_word, ask=ask, terminate=terminate) as console:
+        await console.finish()
+        yield console.studio
 
 
 @asynccontextmanager
@@ -79,22 +110,17 @@ async def _recall_answer(assembly: Assembly) -> None:
         assembly.answer = await kept_answer(assembly.sidecar)
 
 
-def _all_parts(assembly: Assembly) -> Studio:
-    """Make every part, in a thread: what this imports would hold the screen up."""
-    from studio_tui.application.studio import Studio
+def _first_parts(assembly: Assembly) -> None:
+    """What the first screen needs, made in a thread: what this imports would hold the screen up."""
+    assembly.zone  # noqa: B018 - refused here, before anything is opened
+    assembly.runs  # noqa: B018
+    assembly.store  # noqa: B018
 
-    return Studio(
-        runs=assembly.runs,
-        schedules=assembly.schedules,
-        shows=assembly.shows,
-        definitions=assembly.definitions,
-        host=assembly.host,
-        store=assembly.store,
-        overview=assembly.overview,
-        doctor=assembly.doctor,
-        changes=assembly.changes,
-        clock=assembly.clock,
-    )
+
+def _all_parts(assembly: Assembly) -> None:
+    """Make every part, in a thread."""
+    for name in ("schedules", "shows", "definitions", "host", "overview", "doctor"):
+        getattr(assembly, name)
 
 
 async def _wake_on_changes(assembly: Assembly) -> None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from studio_tui.settings import appearance, home_label
 from studio_tui.tui.terminal import REFUSED, default_theme, refusal
 
 if TYPE_CHECKING:
     from studio_tui.application.studio import Studio
+    from studio_tui.bootstrap import Console
     from studio_tui.settings_model import Settings
 
+T = TypeVar("T")
 Prepare = Callable[["Settings"], Awaitable[None]]
 _BEHIND: Final = ("studio_tui.bootstrap", "studio_tui.settings_model")
 
@@ -39,7 +41,7 @@ def run_console(flags: Mapping[str, object], *, prepare: Prepare | None = None) 
 
     async def main() -> int:
         label = home_label(flags) if prepare is None else "demo"
-        app = StudioApp(opening.open, opening.close, home_label=label, ascii=look.ascii, theme=theme)
+        app = StudioApp(opening.open, opening.close, opening.finish, home_label=label, ascii=look.ascii, theme=theme)
         return await run(app)
 
     return asyncio.run(main())
@@ -52,37 +54,53 @@ class Opening:
         self._flags, self._prepare = flags, prepare
         self._throw_away = prepare is not None
         self._stack = AsyncExitStack()
-        self._opening: asyncio.Task[Studio] | None = None
+        self._console: Console | None = None
+        self._steps: list[asyncio.Task[object]] = []
         self._last_words: list[str] = []
 
     async def open(self) -> Studio:
-        """Import, load the settings, open. Raises the closed errors; nothing is left open then, and it can be tried again.
+        """Import, load the settings, open as far as runs need. Raises the closed errors; it can be tried again then."""
+        return await self._step(self._open())
 
-        It goes on when the caller is cancelled, and :meth:`close` waits for it: half of an opening cannot be undone.
-        """
-        self._opening = asyncio.create_task(self._open(), name="open the studio")
-        return await asyncio.shield(self._opening)
+    async def finish(self) -> None:
+        """Open the rest. Raises the closed errors; nothing is left open then, and all of it can be tried again."""
+        await self._step(self._finish())
+
+    async def _step(self, step: Coroutine[object, object, T]) -> T:
+        """It goes on when the caller is cancelled, and :meth:`close` waits for it: half of an opening cannot be undone."""
+        task = asyncio.create_task(step, name="open the studio")
+        self._steps.append(task)
+        return await asyncio.shield(task)
 
     async def close(self) -> Sequence[str]:
         """Close everything in order; what became of running jobs, in lines."""
-        if self._opening is not None:
-            await asyncio.wait((self._opening,))
+        if self._steps:
+            await asyncio.wait(self._steps)
         await self._stack.aclose()
         return self._last_words
 
     async def _open(self) -> Studio:
         for module in _BEHIND:
             await asyncio.to_thread(import_module, module)
-        from studio_tui.bootstrap import open_console
+        from studio_tui.bootstrap import begin_console
         from studio_tui.settings import load_settings
 
         settings = await asyncio.to_thread(load_settings, self._flags)
         if self._prepare is not None:
             await self._prepare(settings)
             self._prepare = None
-        opened = open_console(settings, self._last_words.append, terminate=self._throw_away)
-        studio = await self._stack.enter_async_context(opened)
+        begun = begin_console(settings, self._last_words.append, terminate=self._throw_away)
+        self._console = await self._stack.enter_async_context(begun)
+        return self._console.studio
+
+    async def _finish(self) -> None:
+        if self._console is None:
+            return
+        try:
+            await self._console.finish()
+        except BaseException:
+            await self._stack.aclose()
+            raise
         # What was made until now stays: the collector need not look at it again and again.
         gc.freeze()
         gc.enable()
-        return studio

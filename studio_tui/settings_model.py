@@ -1,4 +1,4 @@
-"""The full settings, checked (pydantic-settings). How they are found is said in :mod:`studio_tui.settings`."""
+"""The full settings, checked. How they are found is said in :mod:`studio_tui.settings`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 
 from studio_tui import settings as found
 from studio_tui.application.errors import FieldFailure, ValidationFailure
@@ -65,10 +64,10 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Hours = Positive
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Everything that can be set. Lengths are in the unit that the name says; see ``_ALLOWED`` for the limits in words."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     home: ExpandedPath
     db: SecretStr | None = None
@@ -94,19 +93,6 @@ class Settings(BaseSettings):
     _warnings: tuple[str, ...] = PrivateAttr(default=())
     _flags: dict[str, object] = PrivateAttr(default_factory=dict)
     _db_source: str | None = PrivateAttr(default=None)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The layers that :func:`build` hands over, the first of them strongest; nothing else is looked at."""
-        layers = init_settings()
-        return tuple(InitSettingsSource(settings_cls, layers[name]) for name in ("flags", "environment", "file"))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -173,13 +159,23 @@ def build(flags: found.Flags) -> Settings:
         warnings += _set_aside_address(from_variables, in_file)
     layers: dict[str, dict[str, object]] = {"flags": given, "environment": from_variables, "file": in_file}
     try:
-        settings = Settings(**layers)  # type: ignore[arg-type]
+        settings = Settings.model_validate(_merged(layers))
     except ValidationError as error:
         raise ValidationFailure(*_sentences(error, layers, path)) from None
     settings._warnings = tuple(warnings)
     settings._flags = dict(flags)
     settings._db_source = next((name.removesuffix("s") for name, layer in layers.items() if "db" in layer), None)
     return settings
+
+
+def _merged(layers: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+    """One value for each field: that of the first layer that has it. Tables are merged key by key."""
+    values: dict[str, object] = {}
+    for layer in reversed(list(layers.values())):
+        for field, value in layer.items():
+            below = values.get(field)
+            values[field] = {**below, **value} if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return values
 
 
 def _tolerate_timeout(variables: dict[str, object]) -> list[str]:

@@ -11,6 +11,7 @@ import logging
 import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Severity = Literal["information", "warning", "error"]
+_OPENING: Final = "_default"
+"""Textual's name for the mode of the first frame."""
+_FIRST_ROWS: Final = 2.0
+_PAINT: Final = 0.03
+"""Seconds in which the first rows reach the terminal."""
 _TWICE: Final = 2.0
 """Seconds within which a second ctrl+c quits."""
 _MINUTE: Final = 60.0
@@ -54,6 +60,7 @@ class StudioApp(App[int], inherit_bindings=False):
 
     ``open_studio`` gives the operations; what it raises is shown with a way to try again. ``close_studio`` ends what was opened
     and gives the lines that say what became of it: ``terminal.run_console`` calls it once the terminal has been given back.
+    ``finish_opening`` brings what the first screen does not need; until it is done no other screen can be entered.
     """
 
     TITLE = "studio-tui"
@@ -73,6 +80,7 @@ class StudioApp(App[int], inherit_bindings=False):
         self,
         open_studio: Callable[[], Awaitable[Studio]],
         close_studio: Callable[[], Awaitable[Sequence[str]]] | None = None,
+        finish_opening: Callable[[], Awaitable[None]] | None = None,
         *,
         home_label: str = "home",
         ascii: bool = False,  # noqa: A002
@@ -87,8 +95,10 @@ class StudioApp(App[int], inherit_bindings=False):
         self.facts = Facts()
         self._open_studio = open_studio
         self.close_studio = close_studio
+        self._finish_opening = finish_opening
+        self._is_open = False
         self._studio: Studio | None = None
-        self._opening: asyncio.Task[Studio] | None = None
+        self._opening: asyncio.Task[Any] | None = None
         self._copier = clipboard or Clipboard()
         self._feeds = Feeds(self)
         self._interrupted_at = -_TWICE
@@ -112,8 +122,8 @@ class StudioApp(App[int], inherit_bindings=False):
 
     @property
     def is_open(self) -> bool:
-        """Whether the operations are there."""
-        return self._studio is not None
+        """Whether all operations are there."""
+        return self._is_open
 
     def get_default_screen(self) -> Screen[Any]:
         """The first frame."""
@@ -137,15 +147,33 @@ class StudioApp(App[int], inherit_bindings=False):
         if isinstance(opening, OpeningScreen):
             opening.begin()
         try:
-            self._opening = asyncio.create_task(_awaited(self._open_studio), name="opening")
-            self._studio = await asyncio.shield(self._opening)
-            self._feeds.start()
+            self._studio = await self._opened(self._open_studio)
             await self.switch_mode(self.place)
+            if self._finish_opening is not None:
+                await self._first_rows()
+                await self._opened(self._finish_opening)
+            self._is_open = True
+            self._feeds.start()
             self._ask_once()
         except Exception as error:
             if not isinstance(opening, OpeningScreen):
                 raise
+            if self.screen is not opening:
+                await self.switch_mode(_OPENING)
             opening.say(failures.opening_notice(error))
+
+    async def _opened(self, step: Callable[[], Awaitable[T]]) -> T:
+        task = asyncio.create_task(_awaited(step), name="opening")
+        self._opening = task
+        return await asyncio.shield(task)
+
+    async def _first_rows(self) -> None:
+        """Until the first screen has its rows, nothing else may take time from it."""
+        shown = self.top_screen
+        if shown is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(shown.answered.wait(), _FIRST_ROWS)
+            await asyncio.sleep(_PAINT)
 
     def _ask_once(self) -> None:
         """The open question about the scheduler is put when the console opens, and by key after that: never by surprise."""

@@ -18,8 +18,11 @@ LI = shutil.which("li", path=f"{Path(sys.executable).parent}{os.pathsep}{os.envi
 
 
 def environment(home: Path, **extra: str) -> dict[str, str]:
-    """The environment in which both sides run: nothing of the person who measures, everything under ``home``."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LIONAGI_", "STUDIO_TUI_"))}
+    """The environment in which both sides run: nothing of the person who measures, everything under ``home``.
+
+    Bytecode is kept as it is for a user; without it every start would compile our sources, but not the installed peer's.
+    """
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LIONAGI_", "STUDIO_TUI_", "PYTHON"))}
     return {
         **kept,
         "HOME": str(home.parent),

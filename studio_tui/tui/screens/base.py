@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
@@ -113,6 +114,8 @@ class StudioScreen(ChromeScreen):
         super().__init__(name)
         self._panels: dict[str, _Panel] = {}
         self._resuming = False
+        self.answered = asyncio.Event()
+        """Set once anything that this screen asked was answered."""
 
     @property
     def studio(self) -> Studio:
@@ -213,6 +216,7 @@ class StudioScreen(ChromeScreen):
         except Exception as error:
             self.studio_app.fault(error)
         finally:
+            self.answered.set()
             state.running = False
             waiting, state.waiting = state.waiting, None
             if waiting and self.is_mounted:
