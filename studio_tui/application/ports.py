@@ -6,7 +6,7 @@ raise :class:`StateUnavailable` when it cannot answer.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -309,8 +309,12 @@ class SchedulerStateService(Protocol):
         """Store the next instant (and, for cron, the effective zone) if the stored one is still the one in ``schedule``."""
         ...
 
-    async def claim(self, occurrence: Occurrence, *, now: float) -> bool:
-        """Move ``next_fire_at`` and insert invocation, firing and history in one transaction; False if the claim is lost."""
+    async def claim(self, occurrence: Occurrence, *, now: float, instead_of: Outcome | None = None) -> bool:
+        """Move ``next_fire_at`` and insert invocation, firing and history in one transaction; False if the claim is lost.
+
+        ``instead_of`` ends, in the same transaction, a firing that was claimed and never launched; the claim is lost when that
+        one was launched or ended meanwhile.
+        """
         ...
 
     async def refuse(self, refusal: Refusal, *, now: float) -> bool:
@@ -401,15 +405,23 @@ class LeasePort(Protocol):
         ...
 
 
+class NotWanted(Exception):
+    """A process was not started because nobody wants it any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """A process to start: argv, directory, extra environment; its two streams go to files named by ``run_id``."""
+    """A process to start: argv, directory, extra environment; its two streams go to files named by ``run_id``.
+
+    ``wanted`` is asked when the launch has been noted, right before the process is started.
+    """
 
     run_id: str
     argv: tuple[str, ...]
     cwd: str
     environment: Mapping[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
+    wanted: Callable[[], bool] = field(default=lambda: True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +487,10 @@ class ProcessPort(Protocol):
     """Starts processes and answers whether one lives."""
 
     async def launch(self, spec: LaunchSpec) -> LaunchedProcess:
-        """Start a process in a session of its own. Raises :class:`OSError` with the reason when it cannot be started."""
+        """Start a process in a session of its own.
+
+        Raises :class:`OSError` with the reason when it cannot be started, :class:`NotWanted` when it is not wanted any more.
+        """
         ...
 
     def alive(self, identity: ProcessIdentity) -> bool | None:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 
-from studio_tui.application.ports import LaunchSpec, StopReport
+from studio_tui.application.ports import LaunchSpec, NotWanted, StopReport
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.processes.liveness import alive, boot_time, host_name, identify
 from studio_tui.processes.notes import LaunchNotes
@@ -39,7 +39,10 @@ class Processes:
         self._launches = 0
 
     async def launch(self, spec: LaunchSpec) -> LaunchedChild:
-        """Start a process in a session of its own. Raises :class:`OSError` with the reason when it cannot be started."""
+        """Start a process in a session of its own.
+
+        Raises :class:`OSError` with the reason when it cannot be started, :class:`NotWanted` when it is not wanted any more.
+        """
         starting = asyncio.ensure_future(asyncio.to_thread(self._start, spec))
         try:
             process, identity = await asyncio.shield(starting)
@@ -69,15 +72,23 @@ class Processes:
         streams = self._logs.open(spec.run_id)
         try:
             self._notes.begin(spec.run_id)
+            if not spec.wanted():
+                raise NotWanted(spec.run_id)
             process = self._spawn(spec, streams)
+        except NotWanted:
+            self._never_ran(spec.run_id)
+            raise
         except (OSError, ValueError) as failure:
-            self._notes.forget(spec.run_id)
-            self._logs.discard(spec.run_id)
+            self._never_ran(spec.run_id)
             raise _explained(spec, failure, self._child_environment(spec)) from failure
         finally:
             for descriptor in streams:
                 os.close(descriptor)
         return process, self._note_start(spec.run_id, process.pid)
+
+    def _never_ran(self, run_id: str) -> None:
+        self._notes.forget(run_id)
+        self._logs.discard(run_id)
 
     def _spawn(self, spec: LaunchSpec, streams: tuple[int, int]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

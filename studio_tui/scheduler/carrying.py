@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from studio_tui.application.errors import StateUnavailable
-from studio_tui.application.ports import Clock, LaunchedProcess, Occurrence, ProcessPort, SchedulerStateService
+from studio_tui.application.ports import Clock, LaunchedProcess, NotWanted, Occurrence, ProcessPort, SchedulerStateService
 from studio_tui.scheduler import outcome as outcomes
 from studio_tui.scheduler.ending import Ended, Endings, Step
 from studio_tui.scheduler.launch import LaunchRefused
@@ -62,6 +62,10 @@ class Carrier:
         try:
             await asyncio.to_thread(self._launcher.last_steps, schedule, occurrence.trigger_context, run_id)
             child = await self._processes.launch(self._launcher.spec(launch, schedule, run_id, occurrence.invocation_id))
+        except NotWanted:
+            firing.detail = "claimed but not launched in time; the host launches it anew"
+            log.warning("firing %s: not launched, too long after its claim; the host launches it anew", run_id)
+            return None
         except LaunchRefused as refused:
             await self._not_started(firing, occurrence, outcomes.failure(str(refused), refused.reason_code))
             return None

@@ -17,7 +17,7 @@ from studio_tui.scheduler import outcome as outcomes
 from studio_tui.scheduler.admission import Admission
 from studio_tui.scheduler.chains import ChainBroken, chained_context, laid_over, next_step
 from studio_tui.scheduler.launch import LaunchRefused
-from studio_tui.scheduler.launcher import Launch, Launcher
+from studio_tui.scheduler.launcher import Launch, Launcher, launch_window
 
 log = logging.getLogger(__name__)
 
@@ -90,9 +90,13 @@ class Endings:
     async def settle(self, ended: Outcome) -> bool:
         """Write the terminal rows; False when somebody else had ended the firing, who then owns what follows from it."""
         written = await self.insist(lambda: self._state.finish(ended, now=self._clock.now()))
+        await self.forget(ended)
+        return written
+
+    async def forget(self, ended: Outcome) -> None:
+        """Drop what was kept beside the store for a firing whose terminal rows are written."""
         await asyncio.to_thread(self._forget, ended.run_id)
         log.info("firing %s: %s, %s", ended.run_id, ended.status, ended.reason)
-        return written
 
     async def after(self, step: Ended, verdict: outcomes.Verdict) -> Step | None:
         """Turn the schedule off when its runs are used up; the next chain step, claimed, or ``None``."""
@@ -167,13 +171,14 @@ class Endings:
             chain_parent_id=step.run_id,
             chain_depth=step.depth + 1,
         )
-        if not await self.insist(lambda: self._state.claim(occurrence, now=now)):
+        wanted = launch_window(self._clock)
+        if not await self.insist(lambda: self._state.claim(occurrence, now=self._clock.now())):
             log.warning("firing %s: its chain ends, the schedule is gone", step.run_id)
             return None
         if launch is None:
             await self.fail(occurrence, fault or outcomes.failure("not launched"))
             return None
-        return occurrence, launch
+        return occurrence, replace(launch, wanted=wanted)
 
     def _forget(self, run_id: str) -> None:
         self._notes.forget(run_id)

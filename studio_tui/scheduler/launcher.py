@@ -6,10 +6,11 @@ import asyncio
 import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from studio_tui.application.ports import LaunchSpec, SchedulerStateService
+from studio_tui.application.ports import Clock, LaunchSpec, SchedulerStateService
 from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.scheduler.launch import (
     LaunchRefused,
@@ -24,15 +25,27 @@ from studio_tui.scheduler.launch import (
 )
 from studio_tui.scheduler.refusal import FAILED
 
+LAUNCH_WITHIN: Final = 5.0
+"""Seconds between a claim and the start of its process. A host that was held up for longer (stopped, asleep) starts nothing:
+after twice that time another one may have taken it for dead and fired again."""
+
+
+def launch_window(clock: Clock) -> Callable[[], bool]:
+    """Whether a claim that is made now may still be followed by its launch, whichever way the wall clock was set meanwhile."""
+    wall, steady = clock.now(), clock.monotonic()
+    return lambda: max(clock.now() - wall, clock.monotonic() - steady) < LAUNCH_WITHIN
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One firing ready to be started. ``argv`` is what the row records; ``executable`` is the file that its first word means."""
+    """One firing ready to be started. ``argv`` is what the row records; ``executable`` is the file that its first word means;
+    ``wanted`` is asked right before the start."""
 
     argv: tuple[str, ...]
     executable: str
     cwd: str
     prompt: str | None
+    wanted: Callable[[], bool] = field(default=lambda: True, compare=False)
 
 
 class Launcher:
@@ -65,7 +78,8 @@ class Launcher:
     def spec(self, launch: Launch, schedule: ScheduleRecord, run_id: str, invocation_id: str) -> LaunchSpec:
         """What the process layer is asked to start."""
         environment, without = launch_environment(schedule, invocation_id)
-        return LaunchSpec(run_id, (launch.executable, *launch.argv[1:]), launch.cwd, environment, without)
+        argv = (launch.executable, *launch.argv[1:])
+        return LaunchSpec(run_id, argv, launch.cwd, environment, without, launch.wanted)
 
     def last_steps(self, schedule: ScheduleRecord, context: Mapping[str, object], run_id: str) -> None:
         """Right before the start: check again, since the allow-list may have changed, and write the flow that is to be read.

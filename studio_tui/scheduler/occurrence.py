@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from studio_tui.application.errors import Conflict, NotFound, StateUnavailable, ValidationFailure
-from studio_tui.application.ports import Clock, Occurrence, Refusal, SchedulerStateService
+from studio_tui.application.ports import Clock, Occurrence, Outcome, Refusal, SchedulerStateService
 from studio_tui.domain import gates
 from studio_tui.domain.cadence import CadenceError, next_fire
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
@@ -22,7 +22,7 @@ from studio_tui.scheduler.admission import Admission, Deferrals
 from studio_tui.scheduler.carrying import Carrier
 from studio_tui.scheduler.ending import Endings
 from studio_tui.scheduler.launch import LaunchRefused, unfilled
-from studio_tui.scheduler.launcher import Launch, Launcher
+from studio_tui.scheduler.launcher import Launch, Launcher, launch_window
 from studio_tui.scheduler.supervision import Supervised
 
 log = logging.getLogger(__name__)
@@ -122,7 +122,8 @@ class Occurrences:
     async def again(self, row: FiringRecord, schedule: ScheduleRecord) -> str | None:
         """Fire once more what a dead host had claimed and never launched, under a new id; the gates are asked anew.
 
-        The old row ends first, so that only one host can do it. ``None`` when it waits (a gate holds it) or ended otherwise.
+        The old row ends with the same commit, so that only one host can do it and nothing is lost between the two. ``None`` when
+        it waits (a gate holds it) or ended otherwise.
         """
         now, run_id = self._clock.now(), self._new_id()
         reason = gates.unsupported(schedule)
@@ -139,16 +140,20 @@ class Occurrences:
             if verdict is not None or isinstance(launch, LaunchRefused):
                 await self.bury(row, verdict.words if verdict is not None else str(launch))
                 return None
-            if not await self.bury(row, f"fired again as {run_id}"):
-                return None
-            claimed = await self._claim(schedule, launch, row.trigger_context, now, run_id=run_id)
+            old = self._never_launched(row, f"fired again as {run_id}")
+            claimed = await self._claim(schedule, launch, row.trigger_context, now, run_id=run_id, instead_of=old)
+        if claimed is not None:
+            await self._endings.forget(old)
         return run_id if claimed is not None else None
 
     async def bury(self, row: FiringRecord, reason: str) -> bool:
         """End a firing that was claimed and never launched; False when somebody else had ended it."""
+        return await self._endings.settle(self._never_launched(row, reason))
+
+    def _never_launched(self, row: FiringRecord, reason: str) -> Outcome:
         verdict = outcomes.failure(f"its host died before it was launched: {reason}", "run.failed.never_dispatched")
         ended = outcomes.outcome(row.run_id, row.invocation_id, verdict, ended_at=self._clock.now(), error_detail=verdict.reason)
-        return await self._endings.settle(replace(ended, source="system", actor="scheduler_startup_recovery"))
+        return replace(ended, source="system", actor="scheduler_startup_recovery")
 
     # --- by hand ------------------------------------------------------------------------------------------------------
 
@@ -199,7 +204,9 @@ class Occurrences:
         run_id: str,
         claimed: float | None = None,
         following: float | None = None,
+        instead_of: Outcome | None = None,
     ) -> Supervised | None:
+        launch = replace(launch, wanted=launch_window(self._clock))
         occurrence = Occurrence(
             run_id=run_id,
             invocation_id=self._new_id(),
@@ -211,7 +218,7 @@ class Occurrences:
             claimed=claimed,
             next_fire_at=following,
         )
-        if not await self._state.claim(occurrence, now=now):
+        if not await self._state.claim(occurrence, now=self._clock.now(), instead_of=instead_of):
             return None
         log.info("firing %s of schedule %s claimed", run_id, schedule.name)
         return self._carrier.begin(occurrence, launch)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
@@ -27,7 +28,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 UNDISPATCHED_GRACE: Final = 10.0
-"""Seconds that any host has between its claim and the beginning of the launch before another one may think it dead."""
+"""Seconds that any host has between its claim and the beginning of the launch before another one may think it dead: twice what
+a host grants itself (``launcher.LAUNCH_WITHIN``)."""
 
 CLOCK_REPAIR: Final = 86_400.0
 """Seconds by which a clock is set back at most while every instant stays answered for; by more, and the old time was wrong."""
@@ -56,6 +58,7 @@ class Recovery:
         self._state, self._processes, self._notes = state, processes, notes
         self._occurrences, self._adopter, self._supervisor = occurrences, adopter, supervisor
         self._clock, self._zone, self._identity = clock, zone, identity
+        self._met: dict[str, float] = {}
         self.undecided = False
         """Whether the last pass met a claim too young to tell whether its host is dead: look again soon."""
 
@@ -67,8 +70,9 @@ class Recovery:
     async def repeat(self) -> None:
         """The passes that go on while hosting, so that a firing that is lost later is noticed too."""
         self.undecided = False
-        now = self._clock.now()
-        await each(self._undispatched, await self._state.list_undispatched(older_than=now), lambda row: row.run_id)
+        found = await self._state.list_undispatched(older_than=math.inf)
+        self._met = {row.run_id: self._met.get(row.run_id, self._clock.monotonic()) for row in found}
+        await each(self._undispatched, found, lambda row: row.run_id)
         await each(self._dispatched, await self._state.list_dispatched(), lambda row: row.run_id)
 
     async def _recompute_zone(self, schedule: ScheduleRecord) -> None:
@@ -95,7 +99,7 @@ class Recovery:
         if note is not None:
             await self._interrupted_launch(row, note)
             return
-        if self._clock.now() - (row.fired_at or 0.0) < UNDISPATCHED_GRACE:
+        if self._age(row) < UNDISPATCHED_GRACE:
             self.undecided = True
             return
         schedule = await self._state.get_schedule(row.schedule_id) if row.schedule_id else None
@@ -105,6 +109,11 @@ class Recovery:
             await self._occurrences.bury(row, "its schedule is turned off or gone")
         elif (run_id := await self._occurrences.again(row, schedule)) is not None:
             log.warning("firing %s of schedule %s was never launched; fired again as %s", row.run_id, schedule.name, run_id)
+
+    def _age(self, row: FiringRecord) -> float:
+        """Seconds since the claim, or since we first met it where the wall clock says less: it may have been set back."""
+        claimed = row.updated_at or row.fired_at or 0.0
+        return max(self._clock.now() - claimed, self._clock.monotonic() - self._met[row.run_id])
 
     async def _interrupted_launch(self, row: FiringRecord, note: LaunchNote) -> None:
         if await self._is_supervised(note):
@@ -158,8 +167,10 @@ class Recovery:
 def _answered_until(schedule: ScheduleRecord, now: float) -> float:
     """The instant up to which everything has been answered for. That is later than ``now`` where the clock was set back since the
     schedule was last moved on: counting from now would fire a second time what has fired."""
-    changed = schedule.updated_at
-    return changed if changed is not None and now < changed <= now + CLOCK_REPAIR else now
+    changed, planned = schedule.updated_at, schedule.next_fire_at
+    if changed is None or planned is None or not now < changed < planned:
+        return now
+    return changed if changed - now <= CLOCK_REPAIR else now
 
 
 async def each(work: Callable[[T], Awaitable[None]], items: tuple[T, ...], name: Callable[[T], str]) -> None:

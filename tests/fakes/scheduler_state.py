@@ -73,15 +73,17 @@ class MemorySchedulerState:
         self.add(replace(stored, next_fire_at=next_fire_at, **stamped))
         return True
 
-    async def claim(self, occurrence: Occurrence, *, now: float) -> bool:
+    async def claim(self, occurrence: Occurrence, *, now: float, instead_of: Outcome | None = None) -> bool:
         await self._ask("claim")
         stored = self.schedules.get(occurrence.schedule.schedule_id)
-        if stored is None:
+        if stored is None or (instead_of is not None and not self._never_launched(instead_of.run_id)):
             return False
         if occurrence.claimed is not None:
             if not stored.enabled or stored.next_fire_at != occurrence.claimed:
                 return False
             stored = replace(stored, next_fire_at=occurrence.next_fire_at)
+        if instead_of is not None:
+            self._end(instead_of)
         if not occurrence.chain_depth:
             self.add(replace(stored, last_fired_at=occurrence.fired_at))
         self.invocations[occurrence.invocation_id] = "running"
@@ -125,6 +127,13 @@ class MemorySchedulerState:
 
     async def finish(self, outcome: Outcome, *, now: float) -> bool:
         await self._ask("finish")
+        return self._end(outcome)
+
+    def _never_launched(self, run_id: str) -> bool:
+        row = self.firings.get(run_id)
+        return row is not None and row.status == "running" and row.dispatched_at is None
+
+    def _end(self, outcome: Outcome) -> bool:
         if outcome.invocation_id is not None and self.invocations.get(outcome.invocation_id) == "running":
             self.invocations[outcome.invocation_id] = outcome.invocation_status
         row = self.firings.get(outcome.run_id)

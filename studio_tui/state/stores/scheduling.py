@@ -122,16 +122,21 @@ class SchedulingStore(ReadStore):
 
         return await self._db.write(work)
 
-    async def claim(self, occurrence: Occurrence, *, now: float) -> bool:
+    async def claim(self, occurrence: Occurrence, *, now: float, instead_of: Outcome | None = None) -> bool:
         """Move ``next_fire_at`` and insert invocation, firing and history in one transaction; False if the claim is lost.
 
         A firing by hand claims no instant and moves none, so that it cannot swallow a due one. A chain step leaves the schedule
-        as it is (the peer moves its cadence). Either is lost only when the schedule is gone.
+        as it is (the peer moves its cadence). Either is lost only when the schedule is gone. ``instead_of`` ends, in the same
+        transaction, a firing that was never launched; the claim is lost when that one was launched or ended meanwhile.
         """
 
         async def work(connection: AsyncConnection) -> bool:
+            if instead_of is not None and not await _never_launched(connection, instead_of.run_id):
+                return False
             if not await _take(connection, occurrence, now):
                 return False
+            if instead_of is not None:
+                await _end(connection, instead_of, now)
             await connection.execute(insert(invocations).values(invocation_row(occurrence, now)))
             await connection.execute(insert(schedule_runs).values(occurrence_row(occurrence, now)))
             await record(connection, *occurrence_lines(occurrence, now))
@@ -164,24 +169,7 @@ class SchedulingStore(ReadStore):
         A ``li`` child may have ended its invocation itself, and a deleted schedule takes its firings with it: the other row is
         ended all the same.
         """
-
-        async def work(connection: AsyncConnection) -> bool:
-            ended = await write_status(
-                connection, "schedule_run", outcome.run_id, outcome.status, now=now, expected=_RUNNING, **firing_end(outcome)
-            )
-            if outcome.invocation_id is not None:
-                await write_status(
-                    connection,
-                    "invocation",
-                    outcome.invocation_id,
-                    outcome.invocation_status,
-                    now=now,
-                    expected=_RUNNING,
-                    **invocation_end(outcome),
-                )
-            return ended
-
-        return await self._db.write(work)
+        return await self._db.write(lambda connection: _end(connection, outcome, now))
 
     async def disable(self, schedule_id: str, *, reason_code: str, reason: str, now: float) -> bool:
         """Turn a schedule off on the scheduler's own account; False if it was off."""
@@ -234,6 +222,30 @@ async def _take(connection: AsyncConnection, occurrence: Occurrence, now: float)
     if occurrence.chain_depth:
         return (await connection.execute(select(_S.id).where(this).with_for_update(read=True))).first() is not None
     return await _changed(connection, (this,), {"last_fired_at": occurrence.fired_at, "updated_at": _newer(now)})
+
+
+async def _never_launched(connection: AsyncConnection, run_id: str) -> bool:
+    """Whether a firing still waits for its launch."""
+    row = schedule_runs.c
+    found = select(row.id).where(row.id == run_id, row.status == "running", row.dispatched_at.is_(None)).with_for_update()
+    return (await connection.execute(found)).first() is not None
+
+
+async def _end(connection: AsyncConnection, outcome: Outcome, now: float) -> bool:
+    """Both terminal rows, each only if it runs; False if the firing had ended."""
+    firing, invocation = firing_end(outcome), invocation_end(outcome)
+    ended = await write_status(connection, "schedule_run", outcome.run_id, outcome.status, now=now, expected=_RUNNING, **firing)
+    if outcome.invocation_id is not None:
+        await write_status(
+            connection,
+            "invocation",
+            outcome.invocation_id,
+            outcome.invocation_status,
+            now=now,
+            expected=_RUNNING,
+            **invocation,
+        )
+    return ended
 
 
 async def _pass_over(connection: AsyncConnection, refusal: Refusal, now: float) -> bool:
