@@ -17,13 +17,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from studio_tui.tui.keys import bind
-from studio_tui.tui.themes import palette
-from studio_tui.tui.widgets.columns import Column, Placed, Row, RowLook, StripMaker, place
+from studio_tui.tui.widgets.columns import Column, Row
 from studio_tui.tui.widgets.notice import EMPTY, Notice
+from studio_tui.tui.widgets.row_painter import RowPainter
 from studio_tui.tui.widgets.window import Window
 
 _WHEEL: Final = 3
-_CACHED: Final = 512
 Edge = Literal["before", "after"]
 
 
@@ -93,17 +92,13 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self._columns = tuple(columns)
         self._window: Window[Row] = Window(row_id, max_rows)
-        self._placed: tuple[Placed[Row], ...] = ()
-        self._maker: StripMaker | None = None
+        self._painter: RowPainter[Row] = RowPainter(columns, on)
         self._notice: Notice | None = None
         self.empty = empty
-        self._on = on
         self._stale = False
         self._top = 0
         self._asked: set[Edge] = set()
-        self._strips: dict[tuple[str, RowLook], tuple[Row, Strip]] = {}
         self._painted: dict[int, Strip] = {}
 
     # --- what is in it ------------------------------------------------------------------------------------------------
@@ -186,7 +181,7 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
 
     def set_columns(self, columns: Sequence[Column[Row]]) -> None:
         """Show other columns."""
-        self._columns = tuple(columns)
+        self._painter.columns = tuple(columns)
         self.redraw()
 
     def move_to(self, row_id: str) -> bool:
@@ -207,15 +202,12 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
 
     def redraw(self) -> None:
         """Forget every drawn line: columns, width or theme are other ones."""
-        app = self.app
-        self._maker = StripMaker(palette(app.theme), self.size.width, getattr(app, "ascii", False), self._on)
-        self._placed = place(self._columns, self.size.width)
-        self._strips.clear()
+        self._painter.fit(self.size.width, self.app.theme, ascii_only=getattr(self.app, "ascii", False))
         self.refresh()
 
     def retick(self) -> None:
         """Time has passed: repaint the lines whose text it changes."""
-        self._strips.clear()
+        self._painter.forget()
         self.repaint_changed()
 
     # --- drawing ------------------------------------------------------------------------------------------------------
@@ -231,45 +223,26 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
         return strip
 
     def _line(self, y: int) -> Strip:
-        maker = self._maker
-        if maker is None or maker.width != self.size.width:
+        maker = self._painter.maker(self.size.width)
+        if maker is None:
             return Strip.blank(self.size.width, self.rich_style)
+        window, index = self._window, self._top + y - 1
+        rows, more = window.rows, window.more
+        if not rows:
+            lines = self._notice.lines() if self._notice else []
+            return maker.line(lines[y - 1] if 0 < y <= len(lines) else ())
         if y == 0:
-            return maker.header(self._placed, self._arrows()) if self._window.rows else maker.line(())
-        rows = self._window.rows
-        if self._notice and rows and y == self.size.height - 1:
+            below = self._top + self._lines < len(rows) or more["after"]
+            return self._painter.header(maker, above=self._top > 0 or more["before"], below=below)
+        if self._notice and y == self.size.height - 1:
             return maker.line(self._notice.one_line())
-        index = self._top + y - 1
         if index < len(rows):
-            return self._row_strip(maker, index)
-        if not rows and self._notice:
-            lines = self._notice.lines()
-            return maker.line(lines[y - 1]) if y <= len(lines) else maker.line(())
-        waits = index == len(rows) and self._window.more["after"]
-        return maker.line([("   …", "faint")] if waits else ())
-
-    def _row_strip(self, maker: StripMaker, index: int) -> Strip:
-        window = self._window
-        row, row_id = window.rows[index], window.ids[index]
-        shown = RowLook(index == window.cursor, self.has_focus or not self.can_focus, row_id in window.marks, self._stale)
-        held = self._strips.get((row_id, shown))
-        if held is not None and held[0] is row:
-            return held[1]
-        strip = maker.row(self._placed, row, shown)
-        if len(self._strips) > _CACHED:
-            self._strips.clear()
-        self._strips[row_id, shown] = (row, strip)
-        return strip
-
-    def _arrows(self) -> str:
-        up = self._top > 0 or self._window.more["before"]
-        down = self._top + self._lines < len(self._window.rows) or self._window.more["after"]
-        arrows = ("^", "v") if getattr(self.app, "ascii", False) else ("↑", "↓")
-        return (arrows[0] if up else " ") + (arrows[1] if down else " ") if up or down else ""
+            return self._painter.row(maker, window, index, lit=self.has_focus or not self.can_focus, stale=self._stale)
+        return maker.line([("   …", "faint")] if index == len(rows) and more["after"] else ())
 
     def repaint_changed(self) -> None:
         """Repaint the lines that differ from what is on screen, and no other."""
-        if not self.is_mounted or self._maker is None:
+        if not self.is_mounted or self._painter.maker(self.size.width) is None:
             return
         width, height = self.size
         changed = [y for y in range(height) if self._painted.get(y) != self._line(y)]
