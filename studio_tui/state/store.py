@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -164,7 +165,9 @@ class Store:
 
 
 async def _invitation(db: StateDB) -> str | None:
-    """How to upgrade the open store; imported only for stores that may need it."""
+    """How to upgrade the open store; imported only for stores that may need it. A damaged one is shown without it."""
     from studio_tui.state.migrations.whole import invitation
 
-    return await invitation(db)
+    with suppress(StateUnavailable):
+        return await invitation(db)
+    return None
