@@ -30,6 +30,7 @@ from studio_tui.tui.repaint import ShownLines
 from studio_tui.tui.safe_text import line
 from studio_tui.tui.screens.base import OpeningScreen, StudioScreen
 from studio_tui.tui.themes import DEFAULT_THEME, PALETTES, themes
+from studio_tui.tui.typeahead import Passed, Typed, TypedKeys
 from studio_tui.tui.widgets.chrome import Facts, HeaderBar
 
 if TYPE_CHECKING:
@@ -97,10 +98,12 @@ class StudioApp(App[int], inherit_bindings=False):
         self.close_studio = close_studio
         self._finish_opening = finish_opening
         self._is_open = False
+        self._wanted: str | None = None
         self._studio: Studio | None = None
         self._opening: asyncio.Task[Any] | None = None
         self._copier = clipboard or Clipboard()
         self._feeds = Feeds(self)
+        self._typed = TypedKeys(self, self._handle_typed)
         self._interrupted_at = -_TWICE
         self._faults: list[float] = []
         self._shown = ShownLines()
@@ -154,6 +157,8 @@ class StudioApp(App[int], inherit_bindings=False):
                 await self._opened(self._finish_opening)
             self._is_open = True
             self._feeds.start()
+            if self._wanted is not None:
+                self.action_go(self._wanted)
             self._ask_once()
         except Exception as error:
             if not isinstance(opening, OpeningScreen):
@@ -204,9 +209,18 @@ class StudioApp(App[int], inherit_bindings=False):
         """Keys typed before a dialog could be seen are not meant for it; after a resize a terminal may show anything."""
         if isinstance(event, events.Resize):
             self._shown.forget()
-        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self._too_early(event):
-            return
-        await super().on_event(event)
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self._typed.take(event)
+        else:
+            await super().on_event(event)
+
+    async def _handle_typed(self, event: Typed) -> None:
+        if not self._too_early(event):
+            await super().on_event(event)
+
+    async def on_passed(self, message: Passed) -> None:
+        """What an earlier key was bound to is done."""
+        await self._typed.passed(message)
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Send what changed (Textual's own would send whole frames)."""
@@ -230,8 +244,9 @@ class StudioApp(App[int], inherit_bindings=False):
         return next((one for one in reversed(self.screen_stack) if isinstance(one, StudioScreen)), None)
 
     def action_go(self, name: str) -> None:
-        """Go to one of the places; from a detail of the same place, back to its list."""
+        """Go to one of the places; from a detail of the same place, back to its list. While it opens, as soon as that is done."""
         if not self.is_open:
+            self._wanted = name
             return
         if name != self.place:
             self.place = name
