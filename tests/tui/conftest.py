@@ -83,6 +83,11 @@ def harmless(app: StudioApp) -> bool:
     )
 
 
+def shown_toasts(app: StudioApp) -> list[str]:
+    """The texts of the toasts that are up."""
+    return [str(note.message) for note in app._notifications]
+
+
 def nasty_strings() -> list[str]:
     """Texts that broke other programs, each as it would stand in a store."""
     data = json.loads((_DATA / "nasty-strings.json").read_text())
