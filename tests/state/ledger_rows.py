@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 from studio_tui.state.db import StateDB
@@ -126,3 +126,15 @@ async def all_pages(
             return found
         key = key_of(page[-1])
     raise AssertionError("the pages do not end")
+
+
+async def not_refused(error: type[Exception], calls: Iterable[Awaitable[object]]) -> list[int]:
+    """The places of those calls that did not end in ``error``; a store costs more to make than many calls."""
+    places = []
+    for place, call in enumerate(calls):
+        try:
+            await call
+        except error:
+            continue
+        places.append(place)
+    return places
