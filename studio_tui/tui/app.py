@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from studio_tui.application.studio import Studio
+    from studio_tui.tui.hosting import OpenQuestion
 
 T = TypeVar("T")
 Severity = Literal["information", "warning", "error"]
@@ -107,6 +108,7 @@ class StudioApp(App[int], inherit_bindings=False):
         self._interrupted_at = -_TWICE
         self._faults: list[float] = []
         self._shown = ShownLines()
+        self.question: OpenQuestion | None = None
         self.last_words: str | None = None
         for entry in themes():
             self.register_theme(entry)
@@ -182,10 +184,10 @@ class StudioApp(App[int], inherit_bindings=False):
 
     def _ask_once(self) -> None:
         """The open question about the scheduler is put when the console opens, and by key after that: never by surprise."""
-        from studio_tui.tui.hosting import ask_about_host, has_question
+        from studio_tui.tui.hosting import OpenQuestion
 
-        if has_question(self.studio.host.status()):
-            ask_about_host(self)
+        self.question = OpenQuestion(self)
+        self.question.look()
 
     def action_host(self) -> None:
         """Decide who fires the schedules, and what of missed fires."""

@@ -79,7 +79,7 @@ class Feeds:
             overview = await app.studio.overview.overview()
             app.show_facts(replace(app.facts, attention=overview.attention_total, running=overview.running))
         except StudioApplicationError as error:
-            log.info("no figures for the header: %s", error)
+            log.debug("no figures for the header: %s", error)
         except Exception as error:
             app.fault(error)
         finally:
@@ -101,6 +101,8 @@ class Feeds:
                 stale=_stale_words(app.top_screen, now),
             )
         )
+        if app.question is not None:
+            app.question.look()
         if minute != self._minute:
             self._minute = minute
             if app.top_screen is not None:
@@ -124,7 +126,7 @@ def host_cell(status: HostStatus, ascii_only: bool = False) -> Span:
     dot, ring = ("*", "o") if ascii_only else ("●", "○")
     age = status.pass_age
     match status.state:
-        case "hosting" if status.missed:
+        case "hosting" | "held" if status.missed:
             return f"{ring} {len(status.missed)} missed", "bold warn"
         case "hosting":
             old = age is not None and age > _OLD_PASS

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from textual.screen import ModalScreen
+
 from studio_tui.tui import format as fmt
 from studio_tui.tui.screens.dialogs import Choice
 from studio_tui.tui.statuses import Span
@@ -20,7 +22,7 @@ _LISTED: Final = 8
 def host_line(status: HostStatus, now: float) -> Sequence[Span]:
     """The scheduler in one line, above the schedules."""
     match status.state:
-        case "hosting" if status.missed:
+        case "hosting" | "held" if status.missed:
             spans: list[Span] = [(f" {len(status.missed)} missed", "bold warn"), ("   nothing fires before M decides", "soft")]
         case "hosting":
             spans = [(" firing here", "bold ok"), (f"   {_slots(status)}", "soft")]
@@ -54,9 +56,35 @@ def ask_about_host(app: StudioApp) -> None:
         app.toast("".join(text for text, _ in host_line(status, app.now())).strip())
 
 
-def has_question(status: HostStatus) -> bool:
-    """Whether somebody should be asked when the console opens."""
-    return status.state == "undecided" or bool(status.missed)
+class OpenQuestion:
+    """What is asked without a key: when the console opens, and when it was told to host, since that may raise the next question.
+
+    Instants that were missed are known only after the host's first look. What turns up later waits for the key; the header has it.
+    """
+
+    def __init__(self, app: StudioApp) -> None:
+        self._app = app
+        self._expected = True
+
+    def look(self) -> None:
+        """Put the question if there is one now and no other dialog is open."""
+        if not self._expected or isinstance(self._app.screen, ModalScreen):
+            return
+        status = self._app.studio.host.status()
+        if status.state == "undecided" or status.missed:
+            self._expected = False
+            ask_about_host(self._app)
+        else:
+            self._expected = _still_looks(status)
+
+    def answered(self) -> None:
+        """It was decided who hosts; missed fires may be found now."""
+        self._expected = True
+
+
+def _still_looks(status: HostStatus) -> bool:
+    """Whether the host has not told yet what it found."""
+    return (status.state == "off" and status.reason is None) or (status.state == "hosting" and status.pass_age is None)
 
 
 def _ask_to_host(app: StudioApp, status: HostStatus) -> None:
@@ -81,6 +109,13 @@ def _ask_to_host(app: StudioApp, status: HostStatus) -> None:
 
 
 def _decided(app: StudioApp) -> None:
+    if app.question is not None:
+        app.question.answered()
+        app.question.look()
+    _refresh(app)
+
+
+def _refresh(app: StudioApp) -> None:
     if app.top_screen is not None:
         app.top_screen.refresh_data()
 
@@ -95,14 +130,15 @@ def _ask_about_missed(app: StudioApp, status: HostStatus) -> None:
         words.append(f"and {len(missed) - _LISTED} more")
     once = sum(1 for one in missed if one.policy == "run_once")
     answers = [
-        Answer("skip", "skip them all", "each is kept as skipped; nothing is made up for"),
+        Answer("later", "not now", "nothing fires from here until M decides"),
         Answer("apply", "apply policies", f"{once} run once now, {len(missed) - once} are skipped"),
+        Answer("skip", "skip them all", "each is kept as skipped; nothing is made up for"),
     ]
 
     def answered(answer: str | None) -> None:
-        if answer is not None:
+        if answer in ("apply", "skip"):
             apply = answer == "apply"
-            app.act(lambda: app.studio.host.settle_missed(apply_policies=apply), lambda _done: _decided(app))
+            app.act(lambda: app.studio.host.settle_missed(apply_policies=apply), lambda _done: _refresh(app))
 
     app.push_screen(Choice(f"{len(missed)} missed {'fire' if len(missed) == 1 else 'fires'}", words, answers), answered)
 

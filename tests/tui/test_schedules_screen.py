@@ -140,14 +140,17 @@ async def test_whether_to_host_is_asked_once_when_the_console_opens(studio: Fake
         await wait_until(lambda: ("decide", (True, True)) in studio.host.calls)
 
 
+MISSED = HostStatus(
+    state="held",
+    missed=(
+        MissedFire(schedule_id="a", name="backup", due_at=NOW - 3_000, policy="run_once"),
+        MissedFire(schedule_id="b", name="report", due_at=NOW - 90_000, policy="skip"),
+    ),
+)
+
+
 async def test_missed_fires_are_listed_with_what_their_policy_does(studio: FakeStudio, console: Console) -> None:
-    studio.host.now = HostStatus(
-        state="hosting",
-        missed=(
-            MissedFire(schedule_id="a", name="backup", due_at=NOW - 3_000, policy="run_once"),
-            MissedFire(schedule_id="b", name="report", due_at=NOW - 90_000, policy="skip"),
-        ),
-    )
+    studio.host.now = MISSED
     async with console(until_open=False) as (app, pilot):
         await wait_until(lambda: any("backup  will run once" in line for line in screen_text(app)))
         text = "\n".join(screen_text(app))
@@ -155,6 +158,39 @@ async def test_missed_fires_are_listed_with_what_their_policy_does(studio: FakeS
         assert "2 missed" in text
         await pilot.press("down", "enter")
         await wait_until(lambda: ("settle_missed", True) in studio.host.calls)
+
+
+async def test_missed_fires_are_asked_about_as_soon_as_they_are_known_and_enter_settles_nothing(
+    studio: FakeStudio, console: Console
+) -> None:
+    studio.host.now = HostStatus(state="hosting")
+    async with console() as (app, pilot):
+        assert not isinstance(app.screen, Choice)
+        studio.host.now = MISSED
+        await wait_until(lambda: isinstance(app.screen, Choice))
+        await pilot.press("enter")
+        await wait_until(lambda: not isinstance(app.screen, Choice))
+        assert studio.host.calls == []
+        assert any("○ 2 missed" in line for line in screen_text(app))
+
+
+async def test_who_says_host_here_is_asked_about_missed_fires_next(studio: FakeStudio, console: Console) -> None:
+    studio.host.now = HostStatus(state="undecided")
+    async with console(until_open=False) as (app, pilot):
+        await wait_until(lambda: isinstance(app.screen, Choice))
+        studio.host.now = MISSED
+        await pilot.press("down", "enter")
+        await wait_until(lambda: any("2 missed fires" in line for line in screen_text(app)))
+
+
+async def test_what_is_missed_later_waits_for_the_key(studio: FakeStudio, console: Console) -> None:
+    async with console() as (app, pilot):
+        await pilot.pause(1.1)
+        studio.host.now = MISSED
+        await wait_until(lambda: any("○ 2 missed" in line for line in screen_text(app)))
+        assert not isinstance(app.screen, Choice)
+        await pilot.press("M")
+        await wait_until(lambda: isinstance(app.screen, Choice))
 
 
 async def test_any_text_of_a_schedule_is_shown_and_does_nothing(studio: FakeStudio, console: Console) -> None:
