@@ -59,7 +59,7 @@ def ask_about_host(app: StudioApp) -> None:
 class OpenQuestion:
     """What is asked without a key: when the console opens, and when it was told to host, since that may raise the next question.
 
-    Instants that were missed are known only after the host's first look. What turns up later waits for the key; the header has it.
+    Missed instants are known only after the host's first look. What turns up later waits for the key; the header says so.
     """
 
     def __init__(self, app: StudioApp) -> None:
