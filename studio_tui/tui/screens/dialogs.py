@@ -74,6 +74,10 @@ class Dialog(ModalScreen[Result | None]):
         width = min(_WIDTH, self.app.size.width - _EDGES)
         return [[(row, token)] for one in fold(text) for row in wrap(one, width)]
 
+    def on_mount(self) -> None:
+        """The deaf time begins when the dialog is there to be seen."""
+        self._hears_from = time.monotonic() + self.deaf_for
+
     def question(self) -> ComposeResult:
         """The widgets that take the answer."""
         raise NotImplementedError
