@@ -150,13 +150,16 @@ async def test_somebody_who_was_faster_is_not_undone(path: Path) -> None:
             done.append(1)
             with plainly(path) as connection:
                 wide = "source_kind IN ('live','imported_fs','imported_codex')"
-                reshape(connection, form.table, replaced={"source_kind IN ('live','imported_fs')": wide})
+                theirs = {"source_kind IN ('live','imported_fs')": wide, "\tname TEXT, ": "\tname TEXT /* theirs */, "}
+                reshape(connection, form.table, replaced=theirs)
                 connection.execute("UPDATE sessions SET source_kind = 'imported_codex' WHERE id = 's000001'")
 
     done: list[int] = []
     await upgrade(path, overtake)
     assert done
     assert [row["source_kind"] for row in rows_of(path)["sessions"]][:2] == ["live", "imported_codex"]
+    with plainly(path) as connection:
+        assert "/* theirs */" in connection.execute("SELECT sql FROM sqlite_master WHERE name = 'sessions'").fetchone()[0]
 
 
 async def test_two_at_once_do_no_harm(path: Path) -> None:
