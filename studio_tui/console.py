@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import secrets
 import sys
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from studio_tui.settings import appearance, home_label
@@ -34,6 +39,7 @@ def run_console(flags: Mapping[str, object], *, prepare: Prepare | None = None) 
         sys.stderr.write(f"{refused}\n")
         return REFUSED
     from studio_tui.tui.app import StudioApp
+    from studio_tui.tui.clipboard import Clipboard
     from studio_tui.tui.terminal import run_console as run
 
     opening = Opening(flags, prepare)
@@ -41,10 +47,22 @@ def run_console(flags: Mapping[str, object], *, prepare: Prepare | None = None) 
 
     async def main() -> int:
         label = home_label(flags) if prepare is None else "demo"
-        app = StudioApp(opening.open, opening.close, opening.finish, home_label=label, ascii=look.ascii, theme=theme)
+        clipboard = Clipboard(tmux=look.tmux, save=partial(save_copy, look.copies))
+        app = StudioApp(
+            opening.open, opening.close, opening.finish, home_label=label, ascii=look.ascii, theme=theme, clipboard=clipboard
+        )
         return await run(app)
 
     return asyncio.run(main())
+
+
+def save_copy(folder: Path, text: str) -> str:
+    """Write a text that is too long for a clipboard to a private file; its path. Raises :class:`OSError`."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{secrets.token_hex(3)}.txt"
+    with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    return str(path)
 
 
 class Opening:

@@ -143,13 +143,18 @@ def read_config(path: Path) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """What the first frame must know. ``theme`` is the one that somebody chose, ``colors`` how few the terminal has if few."""
+    """What the first frame must know. ``theme`` is the one that somebody chose, ``colors`` how few the terminal has if few.
+
+    ``tmux`` tells that the terminal is a pane of it, ``copies`` where a text goes that no clipboard takes.
+    """
 
     term: str
     theme: str | None
     no_color: bool
     colors: int | None
     ascii: bool
+    tmux: bool
+    copies: Path
 
 
 def appearance(flags: Flags) -> Appearance:
@@ -174,6 +179,8 @@ def appearance(flags: Flags) -> Appearance:
         no_color="NO_COLOR" in variables,
         colors=16 if term in _SIXTEEN_COLOURS and "COLORTERM" not in variables else None,
         ascii=plain if isinstance(plain, bool) else str(plain).lower() in ("1", "true", "yes", "on", "t", "y"),
+        tmux="TMUX" in variables,
+        copies=home_directory(flags, variables) / "studio-tui" / "copies",
     )
 
 

@@ -23,8 +23,8 @@ from studio_tui.tui.widgets.run_preview import RunPreview
 from studio_tui.tui.widgets.virtual_list import VirtualList
 
 _PAGE: Final = 200
-_SETTLE: Final = 0.12
-"""Seconds that the cursor rests on a run before its preview is read."""
+_SETTLE: Final = 0.2
+"""Seconds that the cursor rests on a run before it is previewed: while it travels only its own two lines are drawn."""
 _NO_RUNS = Notice(
     "no runs yet", ("runs appear here as soon as an agent, a flow or a schedule has run in this home",), token="soft"
 )
@@ -244,19 +244,19 @@ class RunsScreen(StudioScreen):
         self._show_preview()
 
     def _show_preview(self) -> None:
-        """Show what the row knows at once, and read the rest once the cursor rests."""
-        preview = self.query_one(RunPreview)
-        preview.show_row(self.list.row)
+        """Preview the run under the cursor once the cursor rests."""
         if self._resting:
             self._resting.stop()
-        if self.list.cursor_id is not None and preview.display:
+        if self.query_one(RunPreview).display:
             self._resting = self.set_timer(_SETTLE, self._read_preview)
 
     def _read_preview(self) -> None:
-        run_id = self.list.cursor_id
-        if run_id is None or not self.is_current:
+        if not self.is_current:
             return
-        preview = self.query_one(RunPreview)
+        preview, run_id = self.query_one(RunPreview), self.list.cursor_id
+        preview.show_row(self.list.row)
+        if run_id is None:
+            return
 
         def failed(error: StudioApplicationError) -> None:
             if isinstance(error, NotFound):

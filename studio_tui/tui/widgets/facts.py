@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Final
 
-from studio_tui.tui.safe_text import cells, line
 from studio_tui.tui.statuses import Span
+from studio_tui.tui.widgets.wrapping import wrap
 
 LABEL: Final = 14
 """Cells of the labels' column, indent included."""
@@ -20,39 +19,12 @@ def fact(label: str, *value: Span | str, indent: int = 1) -> list[Span]:
 
 def wrapped(label: str, text: str, width: int, token: str = "soft", *, limit: int = 6, indent: int = 1) -> list[list[Span]]:
     """A text of several lines beside its label, broken between words where that is possible, at most ``limit`` lines."""
-    lines = list(_wrap(line(text, 4_000), max(8, width - LABEL - 1)))
-    if len(lines) > limit:
-        lines = [*lines[: limit - 1], lines[limit - 1][: max(0, width - LABEL - 3)] + " …"]
+    lines, missing = wrap(" ".join(text.split()), max(8, width - LABEL - 1), limit=limit)
+    if missing:
+        lines[-1] = lines[-1][:-2] + " …"
     return [fact(label if number == 0 else "", (part, token), indent=indent) for number, part in enumerate(lines or [""])]
 
 
 def heading(title: str, *more: Span | str) -> list[Span]:
     """The first line of a block: its title in soft bold, then what stands beside it in faint."""
     return [(f" {title}", "bold soft"), *(part if isinstance(part, tuple) else (f"  {part}", "faint") for part in more)]
-
-
-def joined(spans: Iterable[Sequence[Span]], between: str = "   ") -> list[Span]:
-    """Groups of spans side by side."""
-    shown: list[Span] = []
-    for group in spans:
-        if shown:
-            shown.append((between, "soft"))
-        shown += group
-    return shown
-
-
-def _wrap(text: str, width: int) -> Iterable[str]:
-    rest = ""
-    for word in text.split(" "):
-        grown = f"{rest} {word}" if rest else word
-        if cells(grown) <= width:
-            rest = grown
-            continue
-        if rest:
-            yield rest
-        while cells(word) > width:
-            yield word[:width]
-            word = word[width:]
-        rest = word
-    if rest:
-        yield rest
