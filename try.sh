@@ -24,7 +24,7 @@ if [ "${1-}" = test ]; then
     shift
     "$venv/bin/python" -m pip install -q --disable-pip-version-check -e "$here[dev,postgres]"
     cd "$here"
-    exec "$venv/bin/python" -m pytest "$@"
+    exec "$venv/bin/python" -m pytest -n 2 "$@"
 fi
 
 # The stamp spares a second start the half second that pip takes to find nothing to do.
