@@ -21,7 +21,10 @@ from pathlib import Path
 from tests.bench.measure import Line, median, p95, report
 from tests.bench.peer import build_home, daemon, environment
 
-EMPTY = ["--sessions", "0", "--schedule-runs", "0", "--shows", "0", "--definitions", "3", "--definition-versions", "3", "--artifacts", "0"]
+EMPTY = [
+    *("--sessions", "0", "--schedule-runs", "0", "--shows", "0"),
+    *("--definitions", "3", "--definition-versions", "3", "--artifacts", "0"),
+]
 SETTINGS = {"LIONAGI_SCHEDULER_COMMAND_ALLOWLIST": "true", "LIONAGI_STUDIO_MAX_SCHEDULED_CONCURRENT": "0"}
 
 
