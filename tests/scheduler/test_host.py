@@ -163,8 +163,8 @@ async def test_the_peers_daemon_makes_it_stand_by(bench: Bench, begin: Start, mo
     outer.peer = False
     await until(lambda: host.state == "hosting")
     outer.peer = True
-    await until(lambda: host.state == "standby")
-    assert outer.lease.log[-1] == "release"
+    await until(lambda: outer.lease.log[-1] == "release")
+    assert (host.state, host.reason) == ("standby", PEER_HOSTS)
 
 
 async def test_unless_told_otherwise(begin: Start) -> None:
@@ -181,7 +181,8 @@ async def test_a_lost_lease_ends_hosting_and_leaves_what_runs_supervised(bench: 
     await until(lambda: host.state == "standby")
     assert len(host.running) == 1
     process.end(0)
-    await until(lambda: bench.state.rows("completed"))
+    await host.idle()
+    assert bench.state.rows("completed")
     assert host.running == ()
 
 
