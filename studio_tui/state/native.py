@@ -25,7 +25,8 @@ from studio_tui.state.schema.seeds import MIGRATION_MARKERS
 
 Verdict = Literal["missing", "native", "older", "newer", "foreign", "unrecognized", "unreadable"]
 
-_MAGIC: Final = b"SQLite format 3\x00"
+_HEADER_BYTES: Final = 100
+"""What every database begins with; SQLite itself takes a file of one byte for an empty one."""
 _OPERATOR_TABLES: Final = frozenset(
     f"studio_operator_{name}" for name in ("conversations", "views", "turns", "frames", "proposals", "effects")
 )
@@ -91,10 +92,23 @@ def _judge_inode(path: Path) -> Look | None:
         return Look("unreadable", f"The file {path} may not be read.")
     if found.st_size == 0:
         return Look("missing")
-    with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            return Look("unreadable", f"The file {path} is not an SQLite database.")
+    if found.st_size < _HEADER_BYTES or not _is_database(path):
+        return Look("unreadable", f"The file {path} is not an SQLite database.")
     return None
+
+
+def _is_database(path: Path) -> bool:
+    """Whether the file begins like a database.
+
+    SQLite is asked, and the file never opened past it: closing any descriptor of a file takes from the process every lock that
+    it holds on that file (POSIX). Another program would then find the store unused, and remove the log under our connections.
+    """
+    with closing(sqlite3.connect(readonly_uri(path) + "&immutable=1", uri=True)) as connection:
+        try:
+            connection.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            return getattr(error, "sqlite_errorname", None) != "SQLITE_NOTADB"
+    return True
 
 
 def _look_inside(path: Path) -> Look:
