@@ -8,10 +8,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.postgres import Server
 
 PEER_NOW = 1_796_000_000.0
 """The instant for which :func:`peer_home` is built, in epoch seconds (2026-11-30T00:53:20Z)."""
@@ -76,3 +78,28 @@ def query() -> Callable[..., list[tuple[object, ...]]]:
         return rows
 
     return run
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """The PostgreSQL server of this test process, started when a test first needs it."""
+    server = Server()
+    try:
+        server.make()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def postgres_database(postgres: Server) -> Iterator[str]:
+    """The name of a database of this test's own, with an empty store in it."""
+    name = postgres.database()
+    yield name
+    postgres.drop(name)
+
+
+@pytest.fixture
+def postgres_url(postgres: Server, postgres_database: str) -> str:
+    """The address of this test's own store on PostgreSQL."""
+    return postgres.url(postgres_database)

@@ -11,12 +11,12 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from studio_tui.application.errors import StateUnavailable
-from studio_tui.state.dialect import change_counter
 from studio_tui.state.engine import make_engine, make_readonly_engine, stop_question
 from studio_tui.state.urls import dialect_of, sqlite_path
 
 PATIENCE: Final = 2.0
 """Seconds that a read may go on after the store is closed."""
+_CHANGES: Final = "PRAGMA data_version"
 
 
 class Connections:
@@ -40,15 +40,15 @@ class Connections:
         The writer of an SQLite file stays connected from the start: the last connection to go is then one that can remove the
         log files again.
         """
-        if dialect_of(url) == "postgresql":
-            engine = make_engine(url)
-            opened = cls(engine.execution_options(isolation_level="AUTOCOMMIT"), engine if writable else None, None)
-        else:
-            readers = make_readonly_engine(url, busy_timeout_ms=busy_timeout_ms, guarded=not writable)
-            writer = make_engine(url, busy_timeout_ms=busy_timeout_ms) if writable else None
-            opened = cls(readers, writer, None if writable else sqlite_path(url))
+        if dialect_of(url) != "sqlite":
+            from studio_tui.state.server_connections import open_server
+
+            return await open_server(url, writable=writable)
+        readers = make_readonly_engine(url, busy_timeout_ms=busy_timeout_ms, guarded=not writable)
+        writer = make_engine(url, busy_timeout_ms=busy_timeout_ms) if writable else None
+        opened = cls(readers, writer, None if writable else sqlite_path(url))
         try:
-            async with (opened._writer or opened._readers).connect():
+            async with (writer or readers).connect():
                 pass
         except BaseException:
             await opened.close()
@@ -84,7 +84,7 @@ class Connections:
         async with self._probe_lock:
             if self._probe is None:
                 self._probe = await self._readers.connect()
-            return int((await self._probe.exec_driver_sql(change_counter(self._probe))).scalar_one())
+            return int((await self._probe.exec_driver_sql(_CHANGES)).scalar_one())
 
     async def checkpoint(self, mode: str) -> tuple[int, int, int]:
         """Move the log into the file, outside of any transaction."""
@@ -104,7 +104,7 @@ class Connections:
                 await self._idle.wait()
         except TimeoutError:
             for connection in list(self._in_use):
-                await stop_question(connection)
+                await self._stop(connection)
             await self._idle.wait()
         if self._probe is not None:
             await self._probe.close()
@@ -112,13 +112,13 @@ class Connections:
         if self._writer is not None:
             await self._writer.dispose()
 
+    async def _stop(self, connection: AsyncConnection) -> None:
+        """Have the question that a connection asks fail soon."""
+        await stop_question(connection)
+
     async def _run_raw(self, statement: str) -> list[tuple[Any, ...]]:
         """Maintenance on the driver's own connection: SQLAlchemy would begin a transaction first."""
         async with self._require_writer().connect() as connection:
-            if connection.dialect.name == "postgresql":
-                await connection.execution_options(isolation_level="AUTOCOMMIT")
-                await connection.exec_driver_sql(statement)
-                return []
             raw = await connection.get_raw_connection()
             driver = raw.driver_connection
             assert driver is not None

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import ssl
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote
 
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, ExceptionContext
-from sqlalchemy.exc import ArgumentError, InvalidRequestError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, InvalidRequestError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
 
 from studio_tui.application.errors import StateUnavailable
-from studio_tui.state.schema import decode_json
-from studio_tui.state.urls import MEMORY, SQLITE_SCHEME, dialect_of, split_sslmode, sqlite_path
+from studio_tui.state.storable import send_storable_text
+from studio_tui.state.urls import MEMORY, POSTGRESQL_SCHEME, SQLITE_SCHEME, dialect_of, sqlite_path
 
 BUSY_TIMEOUT_MS: Final = 5000
 READERS: Final = 3
@@ -35,11 +34,6 @@ _READER_PROFILE: Final = ("query_only = 1",)
 _STOP: Final = "stop"
 _STEPS_BETWEEN_LOOKS: Final = 20_000
 """Steps of SQLite's machine between two looks at whether a question was given up: less than a millisecond."""
-_DRIVER_PARAMETERS: Final = frozenset(
-    {"host", "port", "user", "password", "passfile", "timeout", "command_timeout", "target_session_attrs", "krbsrvname", "gsslib"}
-    | {"statement_cache_size", "prepared_statement_cache_size"}
-)
-"""Parameters of a PostgreSQL URL that asyncpg or SQLAlchemy's dialect for it take themselves."""
 
 
 def make_engine(url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, **overrides: Any) -> AsyncEngine:
@@ -49,7 +43,7 @@ def make_engine(url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, **overrides
     with BEGIN IMMEDIATE. Raises :class:`StateUnavailable` when the URL names a database or a driver that is not to be had.
     """
     if dialect_of(url) != "sqlite":
-        return _make_server_engine(url, **overrides)
+        return make_server_engine(url, **overrides)
     options: dict[str, Any] = {
         "poolclass": AsyncAdaptedQueuePool,
         "pool_size": 1,
@@ -94,6 +88,22 @@ def make_readonly_engine(
     return engine
 
 
+def make_server_engine(
+    url: str, *, pooled: bool = False, readonly: bool = False, answer_within: float | None = None, **overrides: Any
+) -> AsyncEngine:
+    """The engine for a database server; see :mod:`studio_tui.state.postgres`. ``answer_within`` is in seconds.
+
+    Raises :class:`StateUnavailable` for other databases and drivers, and for an address with parameters that mean nothing.
+    """
+    if not url.startswith(f"{POSTGRESQL_SCHEME}://"):
+        raise _not_an_address()
+    from studio_tui.state.postgres import engine_options, read_address
+
+    address = read_address(url)
+    options = engine_options(address, pooled=pooled, readonly=readonly, answer_within=answer_within)
+    return _create(address.url, options | overrides)
+
+
 def readonly_uri(path: Path) -> str:
     """The file URI of a read-only connection; characters with a meaning in URIs are quoted."""
     return f"file:{quote(str(path))}?mode=ro"
@@ -122,45 +132,22 @@ def _size(path: Path) -> int:
         return -1
 
 
-def ssl_argument(sslmode: str | None) -> ssl.SSLContext | bool | None:
-    """What ``sslmode`` means to asyncpg (ADR-0056 D4); ``None`` is no argument: ``prefer``, ``allow`` and unknown words."""
-    if sslmode == "disable":
-        return False
-    if sslmode not in ("require", "verify-ca", "verify-full"):
-        return None
-    context = ssl.create_default_context()
-    if sslmode == "require":
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def _make_server_engine(url: str, **overrides: Any) -> AsyncEngine:
-    """``sslmode`` becomes an argument, and what the driver does not take itself a setting of the session (as in libpq)."""
-    bare, sslmode = split_sslmode(url)
-    argument = ssl_argument(sslmode)
-    arguments: dict[str, Any] = {} if argument is None else {"ssl": argument}
-    head, _, query = bare.partition("?")
-    parameters = parse_qsl(query, keep_blank_values=True)
-    settings = {key: value for key, value in parameters if key not in _DRIVER_PARAMETERS}
-    if settings:
-        arguments["server_settings"] = settings
-    if kept := urlencode([(key, value) for key, value in parameters if key in _DRIVER_PARAMETERS]):
-        head = f"{head}?{kept}"
-    options: dict[str, Any] = {"pool_pre_ping": True, "json_deserializer": decode_json, "connect_args": arguments}
-    return _create(head, options | overrides)
-
-
 def _create(url: str, options: dict[str, Any]) -> AsyncEngine:
     try:
-        return create_async_engine(url, hide_parameters=True, **options)
+        engine = create_async_engine(url, hide_parameters=True, **options)
     except ModuleNotFoundError as error:
         raise StateUnavailable(
             "the driver for this database is not installed: install studio-tui with its postgres extra", retryable=False
         ) from error
-    except (ArgumentError, InvalidRequestError, NoSuchModuleError, ValueError):
+    except (ArgumentError, InvalidRequestError, ValueError):
         # without the cause: SQLAlchemy repeats the URL, and with it the password
-        raise StateUnavailable("this is not the address of an SQLite or PostgreSQL store", retryable=False) from None
+        raise _not_an_address() from None
+    send_storable_text(engine.sync_engine)
+    return engine
+
+
+def _not_an_address() -> StateUnavailable:
+    return StateUnavailable("this is not the address of an SQLite or PostgreSQL store", retryable=False)
 
 
 def _file_of(url: str) -> Path:

@@ -6,7 +6,9 @@ No SQL, no bound value, no URL and no path of the driver's own text is passed on
 from __future__ import annotations
 
 import errno
+import socket
 import sqlite3
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -39,8 +41,11 @@ _SQLITE: Final = (
 )
 """By the name of the result code, the more exact name first; then the sentence, and whether a retry may help."""
 
+_LOST: Final = "the connection to the database server was lost"
+_UNFIT: Final = "a value is too large for the store, or of the wrong kind"
 _SQLSTATE: Final = (
     ("28", "the database server refused the login", False),
+    ("3F000", "the database server has no such schema", False),
     ("3D", "the database server has no such database", False),
     ("42501", "this login may not do that in the database", False),
     ("42", "the store's tables are not what this version expects", False),
@@ -48,8 +53,11 @@ _SQLSTATE: Final = (
     ("53", "the database server has no room for this now", True),
     ("55P03", "the rows are locked by somebody else", True),
     ("40", "the database server took the change back because of another one", True),
-    ("57", "the database server is stopping or gave up the question", True),
-    ("08", "the connection to the database server was lost", True),
+    ("57014", "the question was given up", True),
+    ("57P03", "the database server is starting or stopping", True),
+    ("57", _LOST, True),
+    ("08", _LOST, True),
+    ("22", _UNFIT, False),
     ("23", "the store refused the change: a rule of its schema would be broken", False),
     ("25006", "the store may not be written", False),
 )
@@ -70,8 +78,10 @@ _ERRNO: Final = {
 def describe(error: BaseException) -> tuple[str, bool]:
     """The sentence for a driver's, SQLAlchemy's or the system's error, and whether a retry may help."""
     if isinstance(error, DBAPIError) and error.orig is not None:
-        if error.connection_invalidated and not isinstance(error.orig, sqlite3.Error):
-            return "the connection to the database server was lost", True
+        if is_lost(error):
+            return _LOST, True
+        if isinstance(error.orig.__cause__, ValueError):
+            return _UNFIT, False  # asyncpg looks at values before it sends them
         return describe(error.orig)
     if isinstance(error, sqlite3.Error):
         return _by_prefix(_SQLITE, getattr(error, "sqlite_errorname", None) or _name_by_text(error))
@@ -80,10 +90,27 @@ def describe(error: BaseException) -> tuple[str, bool]:
     if isinstance(error, NoSuchModuleError):
         return "this kind of database is not supported: only SQLite and PostgreSQL are", False
     if isinstance(error, OSError):
-        return _ERRNO.get(error.errno or 0, ("the store cannot be reached", True))
+        return _describe_system(error)
     if state := getattr(error, "sqlstate", None):
         return _by_prefix(_SQLSTATE, str(state))
     return "the store failed in a way that this version does not know", False
+
+
+def sqlstate_of(error: BaseException) -> str | None:
+    """The server's code for what went wrong, where it is an answer of a database server."""
+    inner = error.orig if isinstance(error, DBAPIError) else error
+    state = getattr(inner, "sqlstate", None)
+    return None if state is None else str(state)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether the connection to a database server went, or no answer came in time: what it was doing may have been done."""
+    if isinstance(error, OSError):
+        return True
+    if not isinstance(error, DBAPIError) or isinstance(error.orig, sqlite3.Error):
+        return False
+    state = sqlstate_of(error)
+    return error.connection_invalidated if state is None else state.startswith(("08", "57P"))
 
 
 def translate(error: BaseException) -> StateUnavailable:
@@ -99,6 +126,20 @@ def translated() -> Iterator[None]:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         raise translate(error) from error
+
+
+def _describe_system(error: OSError) -> tuple[str, bool]:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return "the certificate of the database server is not one that the address asks for", False
+    if isinstance(error, ssl.SSLError):
+        return "no secure connection to the database server comes about", False
+    if "rejected SSL upgrade" in str(error):  # asyncpg has no other sign for it
+        return "the database server offers no TLS, and the address asks for it", False
+    if isinstance(error, socket.gaierror):
+        return "the name of the database server is not known here", True
+    if isinstance(error, TimeoutError):
+        return "the database server does not answer in time", True
+    return _ERRNO.get(error.errno or 0, ("the store cannot be reached", True))
 
 
 def _by_prefix(table: tuple[tuple[str, str, bool], ...], code: str) -> tuple[str, bool]:

@@ -13,8 +13,9 @@ from studio_tui.application.ports import StoreCondition
 from studio_tui.state import native
 from studio_tui.state.db import StateDB
 from studio_tui.state.engine import BUSY_TIMEOUT_MS
+from studio_tui.state.making import stamp_native
 from studio_tui.state.schema import SCHEMA_VERSION
-from studio_tui.state.server import look_at_server
+from studio_tui.state.server import look_at_server, server_obstacle
 from studio_tui.state.urls import MEMORY, normalize_state_db_url
 
 if TYPE_CHECKING:
@@ -133,13 +134,20 @@ class Store:
         await self._apply(found)
 
     async def _open_server(self) -> None:
-        await self.db.attach(writable=True)
+        await self.db.attach(writable=not self._asked_read_only)
         found = await look_at_server(self.db)
         if found.verdict == "native" and await _invitation(self.db):
-            found = replace(found, verdict="older", reason=_NARROW)
-        if found.verdict == "native" and self._asked_read_only:
-            found = replace(found, reason=_ASKED_READ_ONLY)
-        await self._apply(found)
+            found = replace(found, verdict="older", reason="This store lacks words of lionagi 0.36.0 and is shown read-only.")
+        if found.verdict == "native":
+            reason = _ASKED_READ_ONLY if self._asked_read_only else await server_obstacle(self.db)
+            found = replace(found, reason=reason)
+        if found.verdict != "native" or found.reason is not None:
+            await self._apply(found)
+            return
+        self.db.refusal = None
+        if found.stamp:
+            await self.db.write(stamp_native)
+        self._condition = StoreCondition("ready", self.db.label, None, SCHEMA_VERSION)
 
     async def _apply(self, found: native.Look) -> None:
         """Open what may be opened: a native store without an obstacle to write, others to read."""

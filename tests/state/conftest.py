@@ -1,4 +1,7 @@
-"""Stores for the tests of the state layer: real SQLite files."""
+"""Stores for the tests of the state layer: real SQLite files, and databases on a real PostgreSQL server.
+
+A test that asks for ``store`` or ``db`` runs once on each. ``sqlite_only("why")`` marks what is about files only.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,26 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what works on a store on both databases."""
+    if "backend" in metafunc.fixturenames:
+        only_sqlite = metafunc.definition.get_closest_marker("sqlite_only") is not None
+        metafunc.parametrize("backend", ["sqlite"] if only_sqlite else ["sqlite", "postgresql"])
+
+
 @pytest.fixture
-async def store(home: Path) -> AsyncIterator[Store]:
+def location(backend: str, request: pytest.FixtureRequest) -> str | None:
+    """Where the store of this test is: an address, or ``None`` for the file in the home."""
+    return None if backend == "sqlite" else str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+async def store(home: Path, location: str | None) -> AsyncIterator[Store]:
     """A new native store, open for writing."""
-    store = Store(None, home=home)
+    store = Store(location, home=home)
     await store.open()
-    await store.create()
+    if location is None:
+        await store.create()
     yield store
     await store.close()
 

@@ -50,6 +50,7 @@ async def _opened(home: Path) -> Store:
     return store
 
 
+@pytest.mark.sqlite_only("events of files; PostgreSQL is followed in tests/postgres")
 async def test_commits_of_others_and_our_own_are_told(store: Store, query: Query) -> None:
     assert store.path is not None
     async with StoreWatch(store) as watch:
@@ -64,6 +65,7 @@ async def test_commits_of_others_and_our_own_are_told(store: Store, query: Query
             assert await _told(watch) == TOLD
 
 
+@pytest.mark.sqlite_only("events of files; PostgreSQL is followed in tests/postgres")
 async def test_it_keeps_silent_when_nothing_was_committed(store: Store, home: Path, query: Query) -> None:
     assert store.path is not None
     async with StoreWatch(store) as watch:
@@ -75,6 +77,7 @@ async def test_it_keeps_silent_when_nothing_was_committed(store: Store, home: Pa
         await _silent(watch)
 
 
+@pytest.mark.sqlite_only("events of files; PostgreSQL is followed in tests/postgres")
 async def test_without_events_the_counter_is_looked_at(store: Store, query: Query, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_arguments: Any, **_options: Any) -> AsyncIterator[Any]:
         raise OSError('OS file watch limit reached. about ["/x"]')
@@ -91,6 +94,7 @@ async def test_without_events_the_counter_is_looked_at(store: Store, query: Quer
     assert watch.mode == "off"
 
 
+@pytest.mark.sqlite_only("events of files; PostgreSQL is followed in tests/postgres")
 async def test_events_that_never_come_are_made_up_for(store: Store, query: Query, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(*_arguments: Any, **_options: Any) -> AsyncIterator[Any]:
         await asyncio.Event().wait()
@@ -163,6 +167,7 @@ async def test_a_store_that_is_upgraded_meanwhile_becomes_writable(
     await store.close()
 
 
+@pytest.mark.sqlite_only("events of files; PostgreSQL is followed in tests/postgres")
 async def test_leaving_ends_the_watch(store: Store) -> None:
     before = len(asyncio.all_tasks())
     async with StoreWatch(store):

@@ -68,6 +68,7 @@ async def test_workflows_by_name_and_their_specs_only_one_at_a_time(db: StateDB,
     assert await history.get_workflow("none") is None
 
 
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
 async def test_a_spec_that_is_no_json_is_said(db: StateDB, history: DefinitionStore) -> None:
     await a_workflow(db, "a")
     await run_sql(db, "UPDATE workflow_defs SET spec_json = '{oops', created_at = 'once'")
@@ -77,6 +78,7 @@ async def test_a_spec_that_is_no_json_is_said(db: StateDB, history: DefinitionSt
     assert [workflow.name for workflow in await history.list_workflows()] == ["a"]
 
 
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
 async def test_odd_values_hide_no_version(db: StateDB, history: DefinitionStore) -> None:
     await a_version(db, "agent", "a", 1)
     await run_sql(db, "UPDATE definitions SET version = 'one', content = x'ff', created_at = 'once'")

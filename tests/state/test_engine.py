@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from studio_tui.application.errors import StateUnavailable
-from studio_tui.state.engine import make_engine, make_readonly_engine, ssl_argument
+from studio_tui.state.engine import make_engine, make_readonly_engine
 from studio_tui.state.urls import sqlite_url
 from tests.state.threads import no_driver_thread
 
@@ -91,36 +90,4 @@ def test_a_url_of_something_else_is_refused_without_its_secret(url: str) -> None
 def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "asyncpg", None)
     with pytest.raises(StateUnavailable, match="postgres extra"):
-        make_engine("postgresql+asyncpg://h/db")
-
-
-def test_sslmode_words() -> None:
-    assert ssl_argument(None) is None
-    assert ssl_argument("prefer") is None
-    assert ssl_argument("allow") is None
-    assert ssl_argument("nonsense") is None
-    assert ssl_argument("disable") is False
-    require = ssl_argument("require")
-    assert isinstance(require, ssl.SSLContext)
-    assert require.verify_mode == ssl.CERT_NONE
-    assert not require.check_hostname
-    for word in ("verify-ca", "verify-full"):
-        context = ssl_argument(word)
-        assert isinstance(context, ssl.SSLContext)
-        assert context.verify_mode == ssl.CERT_REQUIRED
-
-
-def test_postgresql_engine_checks_its_connections_and_drops_sslmode(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("asyncpg")
-    handed: dict[str, Any] = {}
-
-    def note(url: str, **options: Any) -> object:
-        handed.update(options, url=url)
-        return object()
-
-    monkeypatch.setattr("studio_tui.state.engine.create_async_engine", note)
-    make_engine("postgresql+asyncpg://u:p@h/db?sslmode=disable&timeout=3&application_name=x%20y")
-    assert handed["url"] == "postgresql+asyncpg://u:p@h/db?timeout=3"
-    assert handed["pool_pre_ping"]
-    assert handed["hide_parameters"]
-    assert handed["connect_args"] == {"ssl": False, "server_settings": {"application_name": "x y"}}
+        make_engine("postgresql+asyncpg://u:s3cret@h/db")

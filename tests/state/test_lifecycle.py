@@ -16,6 +16,7 @@ from studio_tui.state.db import StateDB
 from studio_tui.state.definition_history import definition_change, provenance
 from studio_tui.state.lifecycle import CREATED, creation, record, write_status
 from studio_tui.state.schema import dispatch_outbox, invocations, progressions, sessions
+from tests.state.raw import raw_row, raw_rows
 
 NOW = 1_796_000_100.5
 START = 1_796_000_000.0
@@ -45,13 +46,11 @@ async def end(db: StateDB, status: str = "failed", **options: Any) -> bool:
 
 
 async def run_row(db: StateDB) -> dict[str, Any]:
-    row = await db.fetch_one("SELECT * FROM sessions")
-    assert row is not None
-    return row
+    return await raw_row(db, "sessions")
 
 
 async def history(db: StateDB) -> list[dict[str, Any]]:
-    return await db.fetch_all("SELECT * FROM status_transitions ORDER BY rowid")
+    return await raw_rows(db, "status_transitions")
 
 
 async def test_row_reason_and_history_change_together(db: StateDB) -> None:

@@ -42,10 +42,14 @@ def ids_in(window: MessageWindow) -> list[str]:
 
 
 async def append(db: StateDB, progression_id: str, *message_ids: str) -> None:
-    """As lionagi 0.36 appends on SQLite: the list is written anew, without blanks."""
+    """As lionagi 0.36 appends: the list is written anew, without blanks on SQLite and with blanks on PostgreSQL."""
+    appended = {
+        "sqlite": "json_insert(collection, '$[#]', CAST(:message AS text))",
+        "postgresql": "(CAST(collection AS jsonb) || jsonb_build_array(CAST(:message AS text)))::text",
+    }
     for message_id in message_ids:
-        sql = "UPDATE progressions SET collection = json_insert(collection, '$[#]', :message) WHERE id = :id"
-        await run_sql(db, sql, message=message_id, id=progression_id)
+        sql = f"UPDATE progressions SET collection = {appended[db.dialect]} WHERE id = :id"
+        await run_sql(db, sql.replace("::", "\\:\\:"), message=message_id, id=progression_id)
 
 
 async def store_list(db: StateDB, text: str | bytes) -> str:
@@ -189,10 +193,18 @@ async def test_an_id_that_stands_twice_is_shown_once(db: StateDB, transcripts: M
         'x["a"]',
         '"a"]',
         "not json",
-        b"\xff\xfe",
     ],
 )
-async def test_what_is_no_list_of_ids_is_an_empty_window(db: StateDB, transcripts: MessageStore, text: str | bytes) -> None:
+async def test_what_is_no_list_of_ids_is_an_empty_window(db: StateDB, transcripts: MessageStore, text: str) -> None:
+    await _finds_nothing(db, transcripts, text)
+
+
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
+async def test_what_is_no_text_is_an_empty_window(db: StateDB, transcripts: MessageStore) -> None:
+    await _finds_nothing(db, transcripts, b"\xff\xfe")
+
+
+async def _finds_nothing(db: StateDB, transcripts: MessageStore, text: str | bytes) -> None:
     await a_message(db, id="a")
     await a_message(db, id="b")
     progression = await store_list(db, text)
@@ -279,8 +291,17 @@ async def test_a_window_of_long_bodies_is_shorter(
     assert ids_in(await transcripts.after(progression, forward.end, limit=1)) == ids[2:3]
 
 
-@pytest.mark.parametrize("stored", ["{broken", "[1]", "7", '"text"', '{"a": NaN}', b"\xff"])
-async def test_a_body_that_is_no_object_is_a_message_without_one(
+@pytest.mark.parametrize("stored", ["[1]", "7", '"text"'])
+async def test_a_body_that_is_no_object_is_a_message_without_one(db: StateDB, transcripts: MessageStore, stored: str) -> None:
+    bad, good = await messages_of(db, 2)
+    await run_sql(db, "UPDATE messages SET content = :stored WHERE id = :id", stored=stored, id=bad)
+    window = await transcripts.tail(await a_progression(db, [bad, good]), limit=5)
+    assert [(message.message_id, message.content is None) for message in window.messages] == [(bad, True), (good, False)]
+
+
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
+@pytest.mark.parametrize("stored", ["{broken", '{"a": NaN}', b"\xff"])
+async def test_a_body_that_is_no_json_is_a_message_without_one(
     db: StateDB, transcripts: MessageStore, stored: str | bytes
 ) -> None:
     bad, good = await messages_of(db, 2)

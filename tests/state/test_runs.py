@@ -252,8 +252,8 @@ async def test_many_ids_at_once(db: StateDB, runs: RunStore) -> None:
 
 
 async def test_history_is_the_newest_part_oldest_first(db: StateDB, runs: RunStore) -> None:
-    for status, time in (("running", 1.0), ("failed", 2.0), ("running", 2.0), ("completed", 3.0)):
-        await a_transition(db, "session", "r", status, created_at=NOW + time)
+    for number, (status, time) in enumerate((("running", 1.0), ("failed", 2.0), ("running", 2.0), ("completed", 3.0))):
+        await a_transition(db, "session", "r", status, created_at=NOW + time, id=f"line-{number}")
     await a_transition(db, "play", "r", "merged")
     history = await runs.transitions("session", "r", limit=3)
     assert [entry.status for entry in history] == ["failed", "running", "completed"]
@@ -262,8 +262,8 @@ async def test_history_is_the_newest_part_oldest_first(db: StateDB, runs: RunSto
 
 async def test_branches_come_in_the_order_of_their_creation(db: StateDB, runs: RunStore) -> None:
     await a_run(db, id="r")
-    for name, time in (("late", 5.0), ("early", 1.0), ("same", 1.0)):
-        await a_branch(db, "r", name=name, created_at=NOW + time)
+    for number, (name, time) in enumerate((("late", 5.0), ("early", 1.0), ("same", 1.0))):
+        await a_branch(db, "r", id=f"branch-{number}", name=name, created_at=NOW + time)
     assert [branch.name for branch in await runs.branches("r")] == ["early", "same", "late"]
 
 

@@ -86,6 +86,7 @@ async def test_a_schedule_is_read_whole(db: StateDB, reads: ScheduleReadStore) -
     assert await reads.get_schedule("none") is None
 
 
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
 @pytest.mark.parametrize(
     ("column", "stored", "defect"),
     [
@@ -143,6 +144,7 @@ async def _pages(reads: ScheduleReadStore, schedule: str, limit: int) -> list[Fi
     return found
 
 
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
 @pytest.mark.parametrize("limit", [1, 2, 5])
 async def test_history_in_pages_whatever_the_times_are(db: StateDB, reads: ScheduleReadStore, limit: int) -> None:
     schedule = await a_schedule(db)
@@ -173,6 +175,7 @@ async def test_a_firing_carries_its_runs_and_what_it_ran(db: StateDB, reads: Sch
     assert await reads.get_firing("none") is None
 
 
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
 async def test_a_firing_with_broken_documents_is_listed(db: StateDB, reads: ScheduleReadStore) -> None:
     schedule = await a_schedule(db)
     await a_firing(db, schedule, id="bad")

@@ -14,6 +14,7 @@ from studio_tui.application.ports import ActProvenance, NewSchedule
 from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.stores.schedule_writes import ScheduleWriteStore
+from tests.state.raw import raw_row, raw_rows
 
 REAL: dict[str, Any] = json.loads((Path(__file__).parent.parent / "data" / "fire-rows.json").read_text())
 NOW = 1_796_040_975.5
@@ -58,15 +59,14 @@ async def switch(writes: ScheduleWriteStore, enabled: bool, **options: Any) -> S
 
 
 async def history(db: StateDB) -> list[dict[str, Any]]:
-    return await db.fetch_all("SELECT * FROM status_transitions ORDER BY rowid")
+    return await raw_rows(db, "status_transitions")
 
 
 async def test_a_new_schedule_is_the_row_that_the_peer_would_write(db: StateDB, writes: ScheduleWriteStore) -> None:
     made = await writes.create_schedule(echo(), now=NOW, by=UNKNOWN)
     assert (made.schedule_id, made.name, made.enabled, made.next_fire_at) == ("efa6d580415d", "b-interval-echo", True, NOW + 5)
     assert made.defects == ()
-    row = await db.fetch_one("SELECT * FROM schedules")
-    assert row is not None
+    row = await raw_row(db, "schedules")
     real = {**REAL["schedule"], "created_at": NOW, "updated_at": NOW, "next_fire_at": NOW + 5, "last_fired_at": None}
     assert list(row) == list(real)
     assert row == real

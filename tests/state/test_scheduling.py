@@ -21,6 +21,7 @@ from studio_tui.state.schema import progressions, projects, schedules, sessions
 from studio_tui.state.store import Store
 from studio_tui.state.stores.scheduling import SchedulingStore
 from tests.fakes.base import HeldClock
+from tests.state.raw import raw_rows
 
 REAL: dict[str, Any] = json.loads((Path(__file__).parent.parent / "data" / "fire-rows.json").read_text())
 NOW = 1_796_041_018.25
@@ -85,10 +86,6 @@ def outcome(run_id: str = "run1", **changes: object) -> Outcome:
     return replace(made, **changes)
 
 
-async def rows(db: StateDB, table: str, where: str = "1 = 1 ORDER BY rowid") -> list[dict[str, Any]]:
-    return await db.fetch_all(f"SELECT * FROM {table} WHERE {where}")
-
-
 def alike(ours: dict[str, Any], real: dict[str, Any], *, but: Set[str] = frozenset()) -> None:
     """Column by column: the same columns in the same order, the same stored values and types."""
     assert list(ours) == list(real)
@@ -149,18 +146,18 @@ async def test_a_firing_leaves_the_rows_of_a_real_daemon(db: StateDB, scheduling
     await scheduling.mark_dispatched(run["id"], run["dispatched_at"])
     assert await scheduling.finish(ended, now=NOW + 3)
 
-    alike((await rows(db, "schedule_runs"))[0], run)
+    alike((await raw_rows(db, "schedule_runs"))[0], run)
     telemetry_of_its_own_bus = {"node_metadata"}
     alike(
-        {**(await rows(db, "invocations"))[0], "session_count": invocation["session_count"]},
+        {**(await raw_rows(db, "invocations"))[0], "session_count": invocation["session_count"]},
         invocation,
         but={"status_reason_summary", *telemetry_of_its_own_bus},
     )
-    kept = json.loads((await rows(db, "invocations"))[0]["node_metadata"])
+    kept = json.loads((await raw_rows(db, "invocations"))[0]["node_metadata"])
     assert kept == {"action_kind": run["action_kind"]}
-    transitions_alike(await rows(db, "status_transitions"), real["status_transitions"], but={"reason_summary"})
-    last = (await rows(db, "status_transitions"))[-1]
-    assert (await rows(db, "invocations"))[0]["updated_at"] == last["created_at"] == NOW + 3
+    transitions_alike(await raw_rows(db, "status_transitions"), real["status_transitions"], but={"reason_summary"})
+    last = (await raw_rows(db, "status_transitions"))[-1]
+    assert (await raw_rows(db, "invocations"))[0]["updated_at"] == last["created_at"] == NOW + 3
 
 
 @pytest.mark.parametrize("name", ["skipped_overlap", "skipped_missed", "deferred"])
@@ -182,9 +179,9 @@ async def test_a_skip_leaves_the_rows_of_a_real_daemon(db: StateDB, scheduling: 
         advance=name != "deferred",
     )
     assert await scheduling.refuse(refusal, now=NOW)
-    alike((await rows(db, "schedule_runs"))[0], run)
+    alike((await raw_rows(db, "schedule_runs"))[0], run)
     transitions_alike(
-        await rows(db, "status_transitions"), real["status_transitions"], but={"metadata"} if name == "deferred" else set()
+        await raw_rows(db, "status_transitions"), real["status_transitions"], but={"metadata"} if name == "deferred" else set()
     )
     after = await stored(scheduling, run["schedule_id"])
     assert after.next_fire_at == (schedule.next_fire_at if name == "deferred" else NOW + 60)
@@ -212,7 +209,7 @@ async def test_a_chain_step_leaves_the_row_of_a_real_daemon_and_the_cadence_alon
         chain_depth=1,
     )
     assert await scheduling.claim(step, now=NOW)
-    ours = (await rows(db, "schedule_runs", f"id = '{run['id']}'"))[0]
+    ours = (await raw_rows(db, "schedule_runs", f"id = '{run['id']}'"))[0]
     ends = {
         "status",
         "exit_code",
@@ -243,10 +240,10 @@ async def test_a_refused_launch_is_a_failed_firing_with_its_message(db: StateDB,
         next_fire_at=NOW + 60,
     )
     assert await scheduling.refuse(refusal, now=NOW)
-    row = (await rows(db, "schedule_runs"))[0]
+    row = (await raw_rows(db, "schedule_runs"))[0]
     assert (row["status"], row["action_args"], row["invocation_id"], row["exit_code"]) == ("failed", "[]", None, None)
     assert (row["error_detail"], row["ended_at"]) == ("no usable directory", NOW)
-    lines = await rows(db, "status_transitions")
+    lines = await raw_rows(db, "status_transitions")
     assert [(line["previous_status"], line["status"], line["reason_code"]) for line in lines] == [
         (None, "failed", "run.failed.exception"),
         ("failed", "failed", "run.failed.cwd_inherit_refused"),
@@ -261,7 +258,7 @@ async def test_what_the_scheduler_turns_off_it_signs(db: StateDB, scheduling: Sc
     await put_schedule(db, real["entity_id"], name="b-fail-chain")
     code = "schedule_definition.disabled.max_runs"
     assert await scheduling.disable(real["entity_id"], reason_code=code, reason=real["reason_summary"], now=NOW)
-    (line,) = await rows(db, "status_transitions")
+    (line,) = await raw_rows(db, "status_transitions")
     alike(line, real, but={"id", "metadata"})
     ours, model = json.loads(line["metadata"]), json.loads(real["metadata"])
     assert ours["schedule_name"] == model["schedule_name"]
@@ -271,7 +268,7 @@ async def test_what_the_scheduler_turns_off_it_signs(db: StateDB, scheduling: Sc
     assert (after.enabled, after.updated_at) == (False, NOW)
     assert not await scheduling.disable(real["entity_id"], reason_code=code, reason="again", now=NOW)
     assert not await scheduling.disable("nobody", reason_code=code, reason="x", now=NOW)
-    assert len(await rows(db, "status_transitions")) == 1
+    assert len(await raw_rows(db, "status_transitions")) == 1
 
 
 async def test_three_transactions_a_firing(db: StateDB, scheduling: SchedulingStore) -> None:
@@ -287,16 +284,18 @@ async def test_three_transactions_a_firing(db: StateDB, scheduling: SchedulingSt
     await scheduling.mark_dispatched("run1", NOW)
     assert await scheduling.finish(outcome(), now=NOW)
     assert len(begun) == 3
-    assert len(await rows(db, "status_transitions")) == 5
+    assert len(await raw_rows(db, "status_transitions")) == 5
 
 
 # --- claims -----------------------------------------------------------------------------------------------------------
 
 
-async def test_of_two_hosts_at_once_one_claims(home: Path, db: StateDB, scheduling: SchedulingStore) -> None:
+async def test_of_two_hosts_at_once_one_claims(
+    home: Path, location: str | None, db: StateDB, scheduling: SchedulingStore
+) -> None:
     for number in range(10):
         await put_schedule(db, f"s{number}")
-    other = Store(None, home=home)
+    other = Store(location, home=home)
     await other.open()
     second = SchedulingStore(other.db, HeldClock(NOW))
     due = await scheduling.list_due(NOW, limit=100)
@@ -309,10 +308,10 @@ async def test_of_two_hosts_at_once_one_claims(home: Path, db: StateDB, scheduli
     won = await asyncio.gather(*claims)
     await other.close()
     assert [sum(won[index : index + 2]) for index in range(0, 20, 2)] == [1] * 10
-    fired = await rows(db, "schedule_runs")
+    fired = await raw_rows(db, "schedule_runs")
     assert sorted(row["schedule_id"] for row in fired) == [f"s{number}" for number in range(10)]
-    assert len(await rows(db, "invocations")) == 10
-    assert len(await rows(db, "status_transitions")) == 30
+    assert len(await raw_rows(db, "invocations")) == 10
+    assert len(await raw_rows(db, "status_transitions")) == 30
 
 
 async def test_a_lost_claim_writes_nothing(db: StateDB, scheduling: SchedulingStore) -> None:
@@ -321,7 +320,7 @@ async def test_a_lost_claim_writes_nothing(db: StateDB, scheduling: SchedulingSt
     await db.execute("UPDATE schedules SET next_fire_at = next_fire_at + 1e-6")
     assert not await scheduling.claim(occurrence(schedule), now=NOW)
     for table in ("schedule_runs", "invocations", "status_transitions"):
-        assert await rows(db, table) == []
+        assert await raw_rows(db, table) == []
 
 
 async def test_a_schedule_turned_off_or_gone_is_not_claimed(db: StateDB, scheduling: SchedulingStore) -> None:
@@ -343,7 +342,7 @@ async def test_a_firing_by_hand_moves_no_instant(db: StateDB, scheduling: Schedu
     assert await scheduling.claim(by_hand, now=NOW)
     after = await stored(scheduling)
     assert (after.next_fire_at, after.last_fired_at, after.updated_at) == (schedule.next_fire_at, NOW, NOW)
-    assert (await rows(db, "schedule_runs"))[0]["status_reason_summary"] == "Schedule run fired by hand."
+    assert (await raw_rows(db, "schedule_runs"))[0]["status_reason_summary"] == "Schedule run fired by hand."
     assert await scheduling.claim(occurrence(schedule, "due"), now=NOW)
 
 
@@ -394,7 +393,7 @@ async def test_a_firing_ends_once(db: StateDB, scheduling: SchedulingStore) -> N
     await put_schedule(db)
     assert await scheduling.claim(occurrence(await stored(scheduling)), now=NOW)
     assert await scheduling.finish(outcome(), now=NOW)
-    before = [await rows(db, table) for table in ("schedule_runs", "invocations", "status_transitions")]
+    before = [await raw_rows(db, table) for table in ("schedule_runs", "invocations", "status_transitions")]
     late = outcome(
         status="failed",
         invocation_status="failed",
@@ -402,7 +401,7 @@ async def test_a_firing_ends_once(db: StateDB, scheduling: SchedulingStore) -> N
         invocation_reason_code="run.failed.exception",
     )
     assert not await scheduling.finish(late, now=NOW + 9)
-    assert [await rows(db, table) for table in ("schedule_runs", "invocations", "status_transitions")] == before
+    assert [await raw_rows(db, table) for table in ("schedule_runs", "invocations", "status_transitions")] == before
 
 
 async def test_each_row_of_a_firing_is_ended_whatever_became_of_the_other(db: StateDB, scheduling: SchedulingStore) -> None:
@@ -410,14 +409,14 @@ async def test_each_row_of_a_firing_is_ended_whatever_became_of_the_other(db: St
     assert await scheduling.claim(occurrence(await stored(scheduling)), now=NOW)
     await db.execute("UPDATE invocations SET status = 'failed', ended_at = 1.0")
     assert await scheduling.finish(outcome(), now=NOW)
-    assert (await rows(db, "invocations"))[0]["status"] == "failed"
-    assert (await rows(db, "schedule_runs"))[0]["status"] == "completed"
+    assert (await raw_rows(db, "invocations"))[0]["status"] == "failed"
+    assert (await raw_rows(db, "schedule_runs"))[0]["status"] == "completed"
 
     await db.execute("DELETE FROM schedules")
     await db.execute("UPDATE invocations SET status = 'running', ended_at = NULL")
-    assert await rows(db, "schedule_runs") == []
+    assert await raw_rows(db, "schedule_runs") == []
     assert not await scheduling.finish(outcome(), now=NOW)
-    assert (await rows(db, "invocations"))[0]["status"] == "completed"
+    assert (await raw_rows(db, "invocations"))[0]["status"] == "completed"
 
 
 async def test_an_end_without_an_exit_code_says_nothing_of_one(db: StateDB, scheduling: SchedulingStore) -> None:
@@ -434,10 +433,10 @@ async def test_an_end_without_an_exit_code_says_nothing_of_one(db: StateDB, sche
         actor="scheduler_startup_reconciliation",
     )
     assert await scheduling.finish(ended, now=NOW)
-    lines = await rows(db, "status_transitions", "status = 'timed_out' ORDER BY rowid")
+    lines = await raw_rows(db, "status_transitions", "status = 'timed_out'")
     assert [json.loads(line["metadata"]) for line in lines] == [{"invocation_status": "timed_out"}, {"child_statuses": []}]
     assert {(line["source"], line["actor"]) for line in lines} == {("system", "scheduler_startup_reconciliation")}
-    run = (await rows(db, "schedule_runs"))[0]
+    run = (await raw_rows(db, "schedule_runs"))[0]
     assert (run["exit_code"], run["error_detail"]) == (None, "stopped")
 
 
@@ -447,7 +446,7 @@ async def test_the_stamp_of_a_launch_stays(db: StateDB, scheduling: SchedulingSt
     await scheduling.mark_dispatched("run1", NOW + 1)
     await scheduling.mark_dispatched("run1", NOW + 2)
     await scheduling.mark_dispatched("nobody", NOW)
-    assert (await rows(db, "schedule_runs"))[0]["dispatched_at"] == NOW + 1
+    assert (await raw_rows(db, "schedule_runs"))[0]["dispatched_at"] == NOW + 1
 
 
 # --- questions --------------------------------------------------------------------------------------------------------
@@ -469,6 +468,7 @@ async def test_what_is_due(db: StateDB, scheduling: SchedulingStore) -> None:
     assert [item.schedule_id for item in await scheduling.list_armed_cron()] == ["soon"]
 
 
+@pytest.mark.sqlite_only("its words for a plan; PostgreSQL is asked in tests/postgres")
 async def test_due_schedules_come_from_the_index(db: StateDB, scheduling: SchedulingStore) -> None:
     async with db.read() as connection:
         for statement, values, index in (

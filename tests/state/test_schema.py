@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import insert, null, select, text
+from sqlalchemy import insert, null, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateTable
 
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import BrokenJSON, decode_json, encode_json, metadata, schedules, schema_meta, sqlite_ddl
+from tests.state.raw import raw_rows
 
 
 def test_the_snapshot_is_what_the_metadata_makes() -> None:
@@ -72,7 +73,8 @@ async def test_none_is_stored_as_json_null_and_a_left_out_column_as_null(db: Sta
         await run(insert(schedules).values(_schedule("left-out")))
 
     await db.write(work)
-    raw = await db.fetch_all(text("SELECT rate_limit, on_fail, notify_on, action_extra_args FROM schedules ORDER BY id"))
+    columns = ("rate_limit", "on_fail", "notify_on", "action_extra_args")
+    raw = [{name: row[name] for name in columns} for row in await raw_rows(db, "schedules", order="id")]
     assert raw[0] == {"rate_limit": "null", "on_fail": None, "notify_on": '["\\u00e9"]', "action_extra_args": "[]"}
     assert raw[1] == {"rate_limit": None, "on_fail": None, "notify_on": None, "action_extra_args": "[]"}
     read = await db.fetch_all(select(schedules.c.rate_limit, schedules.c.on_fail, schedules.c.notify_on).order_by(schedules.c.id))
@@ -83,6 +85,7 @@ async def test_none_is_stored_as_json_null_and_a_left_out_column_as_null(db: Sta
 BROKEN = ["", "{", "NaN", '{"a": Infinity}', "[1,]", "'x'", "[" * 100_000]
 
 
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
 @pytest.mark.parametrize("stored", BROKEN)
 async def test_malformed_json_arrives_as_what_it_is(db: StateDB, stored: str) -> None:
     await db.write(lambda connection: connection.execute(insert(schedules).values(_schedule("bad"))))
@@ -105,9 +108,10 @@ def test_infinity_is_no_json() -> None:
         encode_json({"a": float("nan")})
 
 
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
     max_leaves=10,
 )
 
@@ -118,6 +122,12 @@ def test_what_is_encoded_is_ascii_and_comes_back(value: object) -> None:
     assert stored.isascii()
     assert stored == json.dumps(value)
     assert decode_json(stored) == value
+
+
+def test_what_no_database_looks_into_is_marked_in_json() -> None:
+    assert decode_json(encode_json({"a\0": ["\ud800", "\U0001f600", {"b": "\udfff\0"}]})) == {
+        "a\u2400": ["\ufffd", "\U0001f600", {"b": "\ufffd\u2400"}]
+    }
 
 
 @given(st.text() | st.binary() | st.floats() | st.integers() | st.none())

@@ -76,6 +76,7 @@ async def test_a_play_without_a_verdict_has_none(db: StateDB, shows: ShowStore) 
     assert (show.plays[0].gate_passed, show.plays[0].status, show.plays[0].depends_on) == (None, "pending", ())
 
 
+@pytest.mark.sqlite_only("PostgreSQL stores no such value")
 async def test_odd_values_hide_no_play(db: StateDB, shows: ShowStore) -> None:
     await a_show(db, topic="odd", play_names=("a", "b"))
     await run_sql(db, "UPDATE plays SET depends_on = '{oops', started_at = 'noon', attempt = 'two' WHERE name = 'a'")

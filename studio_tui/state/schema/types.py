@@ -11,6 +11,8 @@ from sqlalchemy import JSON
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
+from studio_tui.state.storable import storable_value
+
 
 @dataclass(frozen=True, slots=True)
 class BrokenJSON:
@@ -20,8 +22,14 @@ class BrokenJSON:
 
 
 def encode_json(value: object) -> str:
-    """ASCII JSON text as lionagi 0.36 writes it; ``None`` becomes ``null``. Raises :class:`ValueError` for NaN and Infinity."""
-    return json.dumps(value, allow_nan=False)
+    """ASCII JSON text as lionagi 0.36 writes it; ``None`` becomes ``null``. Raises :class:`ValueError` for NaN and Infinity.
+
+    PostgreSQL takes JSON that spells a NUL or half a character, and then cannot look into it: they are replaced by marks.
+    """
+    text = json.dumps(value, allow_nan=False)
+    if "\\u0000" in text or "\\ud" in text:
+        return json.dumps(storable_value(value), allow_nan=False)
+    return text
 
 
 def decode_json(stored: object) -> Any:
@@ -60,5 +68,5 @@ class LenientJSON(TypeDecorator[Any]):
         return encode_json
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
-        """asyncpg decodes through the engine's deserializer, which is :func:`decode_json`; SQLite hands over the text."""
-        return None if dialect.name == "postgresql" else decode_json
+        """Both drivers hand over the text (see ``postgres.StudioDialect``)."""
+        return decode_json
