@@ -10,9 +10,9 @@ from studio_tui.application.models.schedules import Firing
 from studio_tui.application.moments import Times, elapsed
 from studio_tui.application.output_text import joined, readable
 from studio_tui.application.ports import OutputTail
-from studio_tui.application.reason_words import reason_text
 from studio_tui.application.wellformed import mended
 from studio_tui.domain.health import firing_state
+from studio_tui.domain.reasons import reason_words
 from studio_tui.domain.schedules import FiringRecord
 
 _TRIGGERS: Final = (
@@ -52,7 +52,7 @@ def firing_view(firing: FiringRecord, *, now: float, tail: OutputTail | None) ->
         exit_code=firing.exit_code,
         trigger=trigger_words(firing.trigger_context),
         reason_code=firing.reason_code,
-        reason=reason_text(firing.status, firing.reason_code, firing.reason_summary),
+        reason=reason_words(firing.reason_code, firing.reason_summary, firing.status),
         chain_depth=firing.chain_depth,
         invocation_id=firing.invocation_id,
         run_ids=firing.session_ids,

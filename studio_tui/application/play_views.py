@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 from studio_tui.application.models.common import StateWord
 from studio_tui.application.models.shows import PlayView, Source
 from studio_tui.application.moments import Times, elapsed
-from studio_tui.application.reason_words import WORDS, reason_text
 from studio_tui.domain.health import play_state
+from studio_tui.domain.reasons import REASON_WORDS, reason_words
 from studio_tui.domain.shows import PlayRecord
 
 LiveState = Literal["available", "unavailable", "not_on_disk"]
@@ -135,11 +135,11 @@ def _noted(play: PlayRecord) -> str:
     if summary == f"{play.name}: {play.status}":
         summary = None
     blocked_by = f"play.blocked.{summary}"
-    if blocked_by in WORDS:
-        return WORDS[blocked_by]
+    if blocked_by in REASON_WORDS:
+        return REASON_WORDS[blocked_by]
     # The reason of a pending play stays on the row when it starts: other statuses have none of their own.
     outlived = play.status != "pending" and (play.reason_code or "").startswith("play.pending.")
-    return reason_text(play.status, None if outlived else play.reason_code, summary)
+    return reason_words(None if outlived else play.reason_code, summary, play.status)
 
 
 def _differences(store: PlayRecord | None, disk: PlayRecord | None) -> tuple[str, ...]:

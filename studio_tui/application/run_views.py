@@ -8,8 +8,8 @@ from typing import Any, Final
 from studio_tui.application.models.common import StatusChange
 from studio_tui.application.models.runs import BranchSummary, RunSummary
 from studio_tui.application.moments import Times, elapsed
-from studio_tui.application.reason_words import reason_text
 from studio_tui.domain.health import run_health, run_state
+from studio_tui.domain.reasons import reason_words
 from studio_tui.domain.runs import (
     BranchRecord,
     RunRecord,
@@ -67,7 +67,7 @@ def summary_fields(run: RunRecord, *, now: float, alive: bool | None) -> dict[st
         "current_phase": run.current_phase,
         "status_reason_code": run.reason_code,
         "status_reason_summary": run.reason_summary,
-        "reason": reason_text(run.status, run.reason_code, run.reason_summary),
+        "reason": reason_words(run.reason_code, run.reason_summary, run.status),
         "total_cost_usd": reported_cost(run),
         "input_tokens": run.input_tokens,
         "output_tokens": run.output_tokens,

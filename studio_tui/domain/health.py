@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Final
 
 from studio_tui.domain.cadence import CadenceError, next_fire
-from studio_tui.domain.reasons import reason_words as reason_words
 from studio_tui.domain.runs import RunRecord, effective_status
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
 from studio_tui.domain.statuses import EXECUTED, StateWord

@@ -60,7 +60,7 @@ REASON_WORDS: Final = MappingProxyType(
         "schedule.queued.created": "queued",
         "schedule.fired.due": "",
         "schedule.skipped.precondition": "precondition not met",
-        "schedule.skipped.overlap": "still running",
+        "schedule.skipped.overlap": "previous one still ran",
         "schedule.skipped.missed_fire": "missed",
         "schedule.deferred.capacity": "no free slot",
         "schedule.budget.exhausted": "budget used up",
@@ -99,12 +99,15 @@ _TOKEN_WORDS: Final = MappingProxyType(
 _TOKEN: Final = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 
 
-def reason_words(code: str | None, summary: str | None) -> str:
+def reason_words(code: str | None, summary: str | None, status: str | None = None) -> str:
     """A short reason for a row: the summary where it says something, else what the code means, else the code itself.
 
-    Summaries that are machine words (``phantom_reaped``) are put in plain ones. One line; empty when there is no reason.
+    A summary that only repeats the ``status`` says nothing. Machine words (``phantom_reaped``) are put in plain ones.
+    One line; empty when there is no reason.
     """
     said = " ".join((summary or "").split())
+    if said == status:
+        said = ""
     if _TOKEN.match(said):
         return _TOKEN_WORDS.get(said, said.replace("_", " "))
     if said:

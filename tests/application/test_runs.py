@@ -168,9 +168,9 @@ def test_a_reason_is_what_was_noted_else_the_meaning_of_its_code() -> None:
         return summarize(a_run(status="failed", **fields), now=NOW, alive=None).reason
 
     assert reason(reason_code="run.failed.exit_nonzero", reason_summary=" exit\n 3 ") == "exit 3"
-    assert reason(reason_code="run.failed.exit_nonzero", reason_summary="") == "the process exited with an error"
+    assert reason(reason_code="run.failed.exit_nonzero", reason_summary="") == "bad exit code"
     assert reason(reason_code="run.failed.of_another_version") == "run.failed.of_another_version"
-    assert reason(reason_code="run.failed.exception", reason_summary="failed") == "an exception ended it"
+    assert reason(reason_code="run.failed.exception", reason_summary="failed") == "error"
     assert reason(reason_code="run.completed.ok") == ""
     assert reason() == ""
 

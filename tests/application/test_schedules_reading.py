@@ -272,7 +272,7 @@ async def test_halves_of_characters_in_stored_arguments_are_marked(world: Schedu
 async def test_a_skip_wrote_nothing_and_its_log_is_not_looked_for(world: Schedules) -> None:
     world.port.firing_rows = [a_firing(status="skipped", ended_at=None, reason_code="schedule.skipped.overlap")]
     firing = await world.service.get_firing("firing-1")
-    assert (firing.state, firing.reason) == (StateWord.SKIP, "skipped: the firing before was still running")
+    assert (firing.state, firing.reason) == (StateWord.SKIP, "previous one still ran")
     assert firing.output_tail is None
     assert firing.duration is None
     assert not world.logs.asked

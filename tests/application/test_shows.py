@@ -111,12 +111,12 @@ async def test_a_document_that_cannot_be_read_leaves_the_show_readable(world: Wo
     [
         ({"status": "running", "reason_summary": "api: running"}, ""),
         ({"status": "blocked", "reason_code": "play.blocked.dep_failed", "reason_summary": "dep_failed"},
-         "a play it depends on failed"),
+         "a dependency failed"),
         ({"status": "running", "reason_code": "play.pending.ready"}, ""),
-        ({"status": "pending", "reason_code": "play.pending.ready"}, "ready to start"),
+        ({"status": "pending", "reason_code": "play.pending.ready"}, "ready"),
         ({"status": "blocked", "reason_summary": "waits for legal"}, "waits for legal"),
         ({"status": "merged", "reason_code": "play.merged.ok"}, ""),
-        ({"status": "gate_failed", "reason_code": "play.gate_failed.verdict"}, "the gate said no"),
+        ({"status": "gate_failed", "reason_code": "play.gate_failed.verdict"}, "gate said no"),
     ],
 )  # fmt: skip
 async def test_reasons_that_say_something(world: World, fields: dict[str, Any], words: str) -> None:
@@ -183,7 +183,7 @@ async def test_a_reason_of_the_store_counts_only_for_the_status_that_is_shown(wo
     blocked = {"status": "blocked", "reason_code": "play.blocked.dep_failed"}
     world.in_store(PlayRecord("api", **blocked), PlayRecord("ui", **blocked))
     assert (await world.play("api")).reason == ""
-    assert (await world.play("ui")).reason == "a play it depends on failed"
+    assert (await world.play("ui")).reason == "a dependency failed"
 
 
 async def test_a_list_sums_up_each_show_newest_first(world: World) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio_tui.domain.health import reason_words
+from studio_tui.domain.reasons import reason_words
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,8 @@ from studio_tui.domain.health import reason_words
 )
 def test_a_reason_in_words(code: str | None, summary: str | None, words: str) -> None:
     assert reason_words(code, summary) == words
+
+
+def test_a_summary_that_repeats_the_state_says_nothing() -> None:
+    assert reason_words("run.failed.exit_nonzero", "failed", "failed") == "bad exit code"
+    assert reason_words("run.completed.ok", "completed", "completed") == ""
