@@ -2,7 +2,8 @@
 
 On SQLite a JSON column holds whatever was stored, and ``json_extract`` raises for the whole statement when one row is no JSON
 (that is how one bad row empties every list of lionagi 0.36). Each expression here is guarded so that it cannot raise. On
-PostgreSQL the column type ``json`` has checked the text already.
+PostgreSQL the column type ``json`` has checked the text already, but takes text that spells a NUL or half a character, and then
+raises when it is looked into: there the spelling is replaced first.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from studio_tui.state.queries.sql_forms import Condition, operand
 from studio_tui.state.readers import BROKEN, METADATA_KEYS
 
 _CHILD_KEY: Final = "engine_parent_run_id"
+_SPELLED: Final = r"E'\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})'"
+_MARKED: Final = r"E'\\\\ufffd'"
 
 
 class is_listed(Condition):  # noqa: N801
@@ -32,7 +35,18 @@ class is_listed(Condition):  # noqa: N801
 
 @compiles(is_listed)
 def _is_listed(element: is_listed, compiler: SQLCompiler, **options: Any) -> str:
-    return f"(({operand(element, compiler, options)} ->> '{_CHILD_KEY}') IS NULL)"
+    column = operand(element, compiler, options)
+    return (
+        f"(CASE WHEN {column} IS NULL OR strpos(CAST({column} AS text), '{_CHILD_KEY}') = 0 THEN true "
+        f"ELSE ({_readable(column)} ->> '{_CHILD_KEY}') IS NULL END)"
+    )
+
+
+def _readable(column: str) -> str:
+    """PostgreSQL: the column, or what can be looked into in its place."""
+    text = f"CAST({column} AS text)"
+    marked = f"CAST(regexp_replace({text}, {_SPELLED}, {_MARKED}, 'g') AS json)"
+    return f"CASE WHEN {text} ~ {_SPELLED} THEN {marked} ELSE {column} END"
 
 
 @compiles(is_listed, "sqlite")
@@ -57,9 +71,10 @@ class picked_values(FunctionElement[str]):  # noqa: N801
 @compiles(picked_values)
 def _picked_values(element: picked_values, compiler: SQLCompiler, **options: Any) -> str:
     column = operand(element, compiler, options)
-    values = ", ".join(f"{column} -> '{key}'" for key in METADATA_KEYS)
+    values = ", ".join(f"readable.it -> '{key}'" for key in METADATA_KEYS)
+    picked = f"SELECT CAST(json_build_array({values}) AS text) FROM (SELECT {_readable(column)} AS it OFFSET 0) AS readable"
     return (
-        f"CASE json_typeof({column}) WHEN 'object' THEN CAST(json_build_array({values}) AS text) WHEN 'null' THEN NULL "
+        f"CASE json_typeof({column}) WHEN 'object' THEN ({picked}) WHEN 'null' THEN NULL "
         f"ELSE CASE WHEN {column} IS NOT NULL THEN '{BROKEN}' END END"
     )
 
