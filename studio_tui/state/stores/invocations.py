@@ -47,6 +47,7 @@ class InvocationStore(ReadStore):
         for ids in in_parts([invocation.invocation_id for invocation in found]):
             for invocation_id, status, count in await self._rows(queries.CHILD_COUNTS, {"ids": ids}):
                 children.setdefault(invocation_id, {})[status] = int(count)
+        for ids in in_parts([invocation_id for invocation_id, counts in children.items() if "running" in counts]):
             for row in await self._rows(queries.RUNNING_CHILDREN, {"ids": ids, "limit": _RUNNING_RUNS}):
                 run = run_record(row)
                 running.setdefault(run.invocation_id or "", []).append(run)
