@@ -18,7 +18,7 @@ from studio_tui.domain import gates
 from studio_tui.domain.cadence import CadenceError, next_fire
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
 from studio_tui.scheduler import outcome as outcomes
-from studio_tui.scheduler.admission import Admission, Deferrals
+from studio_tui.scheduler.admission import DEFERRAL_INTERVAL, Admission, Deferrals
 from studio_tui.scheduler.carrying import Carrier
 from studio_tui.scheduler.ending import Endings
 from studio_tui.scheduler.launch import LaunchRefused, unfilled
@@ -304,7 +304,7 @@ class Occurrences:
 
     def _rate_retry(self, schedule: ScheduleRecord) -> float:
         window: Any = gates.rate_window(schedule)
-        return min(30.0, max(1.0, window[1] / 10)) if window else 30.0
+        return min(DEFERRAL_INTERVAL, max(1.0, window[1] / 10)) if window else DEFERRAL_INTERVAL
 
     def _tell_once(self, schedule: ScheduleRecord, words: str) -> None:
         """One line in the log per state of affairs, not one per pass."""

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from studio_tui.application.errors import StateUnavailable, StudioApplicationError
 from studio_tui.application.ports import Clock, LaunchNote, LaunchNotePort, ProcessPort, SchedulerStateService
-from studio_tui.domain.cadence import CadenceError, first_fire, zone_of
+from studio_tui.domain.cadence import CadenceError, first_fire, next_fire, zone_of
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
@@ -32,7 +32,7 @@ UNDISPATCHED_GRACE: Final = 10.0
 a host grants itself (``launcher.LAUNCH_WITHIN``)."""
 
 CLOCK_REPAIR: Final = 86_400.0
-"""Seconds by which a clock is set back at most while every instant stays answered for; by more, and the old time was wrong."""
+"""Seconds by which a clock is set back at most without a doubt about what has fired; by more, and the time before was wrong."""
 
 SETTLED: Final = 30.0
 """Seconds for which all runs of a firing must have ended before they speak for a process that we know nothing of: the next run
@@ -82,13 +82,23 @@ class Recovery:
             now = self._clock.now()
             planned = schedule.next_fire_at
             if planned is None or planned > now:
-                planned = first_fire(schedule, _answered_until(schedule, now), self._zone)
+                planned = self._planned(schedule, now)
         except CadenceError as broken:
             log.warning("schedule %s fires nothing: %s: %s", schedule.name, broken.field, broken)
             return
         stamped = (schedule.effective_timezone, schedule.effective_timezone_source)
         if planned != schedule.next_fire_at or stamped != (zone.name, zone.source):
             await self._state.arm(schedule, planned, zone=zone.name, zone_source=zone.source)
+
+    def _planned(self, schedule: ScheduleRecord, now: float) -> float | None:
+        """The next instant. Where the clock was set back since the schedule was last changed, counting from now would fire again
+        what has fired: then a stored instant of its cadence stays."""
+        changed, planned = schedule.updated_at or 0.0, schedule.next_fire_at
+        if planned is None or not now < changed <= now + CLOCK_REPAIR:
+            return first_fire(schedule, now, self._zone)
+        if next_fire(schedule, planned - 1.0, self._zone) == planned:
+            return planned
+        return first_fire(schedule, changed, self._zone)
 
     # --- claimed, never launched --------------------------------------------------------------------------------------
 
@@ -132,11 +142,13 @@ class Recovery:
         if note is not None and await self._is_supervised(note):
             return
         schedule = await self._schedule_of(row)
-        lives = await self._lives(note.identity if note is not None else None)
-        if lives and note is not None and note.identity is not None:
+        identity = note.identity if note is not None else None
+        lives = await self._lives(identity)
+        gone = lives is False or (note is not None and identity is None)  # its launch was noted, and it is not to be found
+        if lives and identity is not None:
             log.info("firing %s lives on without its host; followed from here", row.run_id)
-            self._adopter.follow(row, schedule, note.identity)
-        elif lives is False or self._have_settled(await self._runs_of(row)):
+            self._adopter.follow(row, schedule, identity)
+        elif gone or self._have_settled(await self._runs_of(row)):
             self._adopter.conclude(row, schedule)
 
     async def _schedule_of(self, row: FiringRecord) -> ScheduleRecord:
@@ -162,15 +174,6 @@ class Recovery:
         if note.supervisor is None or note.supervisor == self._identity:
             return False
         return await self._lives(note.supervisor) is not False
-
-
-def _answered_until(schedule: ScheduleRecord, now: float) -> float:
-    """The instant up to which everything has been answered for. That is later than ``now`` where the clock was set back since the
-    schedule was last moved on: counting from now would fire a second time what has fired."""
-    changed, planned = schedule.updated_at, schedule.next_fire_at
-    if changed is None or planned is None or not now < changed < planned:
-        return now
-    return changed if changed - now <= CLOCK_REPAIR else now
 
 
 async def each(work: Callable[[T], Awaitable[None]], items: tuple[T, ...], name: Callable[[T], str]) -> None:
