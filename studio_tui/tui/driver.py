@@ -117,6 +117,14 @@ class StudioDriver(LinuxDriver):
     _lost = False
     _behind = False
 
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """The size of the terminal. ``COLUMNS`` and ``LINES``, which Textual prefers, were true when somebody exported them."""
+        with suppress(OSError):
+            size = os.get_terminal_size(self.fileno)
+            if size.columns > 0 and size.lines > 0:
+                return size.columns, size.lines
+        return super()._get_terminal_size()
+
     def write(self, data: str) -> None:
         """Write, or drop what nobody can read now: waiting for a terminal would stop the scheduler, which shares the loop."""
         thread = self._writer_thread
