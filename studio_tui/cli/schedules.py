@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from studio_tui.application.zone_words import zone_origin
 from studio_tui.cli.layout import Column, print_facts, print_table
 from studio_tui.cli.lazy import LazyGroup
 from studio_tui.cli.session import as_operator, json_option, made, perform, print_document, print_page
 from studio_tui.cli.trouble import warn
-from studio_tui.cli.words import ago, count, moment, money, span
+from studio_tui.cli.words import ago, count, due, moment, money, span
 
 if TYPE_CHECKING:
     from studio_tui.application.models.common import Page
@@ -84,7 +85,7 @@ def _row(schedule: ScheduleSummary, now: float) -> tuple[str, ...]:
         schedule.name,
         " ".join(filter(None, (schedule.trigger, schedule.zone))),
         schedule.action,
-        ago(schedule.next_fire_at, now) if schedule.enabled else "-",
+        due(schedule.next_fire_at, now) if schedule.enabled else "-",
         ago(schedule.last_fired_at, now) or "-",
         " ".join(state.value for state in schedule.outcomes[-5:]),
         note,
@@ -114,7 +115,7 @@ async def _schedule(studio: Studio, text: str) -> ScheduleDetail:
 
 def _facts(schedule: ScheduleDetail) -> list[tuple[str, str | None]]:
     runs = f"{schedule.executed_runs}" + (f" of {schedule.max_runs}" if schedule.max_runs else "")
-    zone = f"{schedule.zone} ({schedule.zone_source})" if schedule.zone else None
+    zone = f"{schedule.zone} ({zone_origin(schedule.zone_source)})" if schedule.zone else None
     failures = f", {schedule.consecutive_failures} failures in a row" if schedule.consecutive_failures else ""
     return [
         ("schedule", schedule.schedule_id),

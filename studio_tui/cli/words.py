@@ -24,6 +24,13 @@ def ago(at: float | None, now: float) -> str:
     return f"in {span(at - now)}" if at > now else span(now - at)
 
 
+def due(at: float | None, now: float) -> str:
+    """When something is due: ``in 5m``, or ``5m late``; nothing when never."""
+    if at is None:
+        return ""
+    return f"in {span(at - now)}" if at > now else f"{span(now - at)} late"
+
+
 def moment(at: float | None) -> str:
     """An instant in this machine's zone, with the zone's name; nothing when unknown."""
     return "" if at is None else datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")

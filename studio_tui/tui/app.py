@@ -161,7 +161,7 @@ class StudioApp(App[int], inherit_bindings=False):
             self._feeds.start()
             if self._wanted is not None:
                 self.action_go(self._wanted)
-            self._ask_once()
+            self._greet()
         except Exception as error:
             if not isinstance(opening, OpeningScreen):
                 raise
@@ -182,10 +182,13 @@ class StudioApp(App[int], inherit_bindings=False):
                 await asyncio.wait_for(shown.answered.wait(), _FIRST_ROWS)
             await asyncio.sleep(_PAINT)
 
-    def _ask_once(self) -> None:
-        """The open question about the scheduler is put when the console opens, and by key after that: never by surprise."""
+    def _greet(self) -> None:
+        """What is said and asked when the console opens: why nothing can be changed, and who is to fire the schedules."""
         from studio_tui.tui.hosting import OpenQuestion
 
+        store = self.studio.store.status()
+        if store.mode == "read_only" and store.reason:
+            self.toast(store.reason, severity="warning")
         self.question = OpenQuestion(self)
         self.question.look()
 

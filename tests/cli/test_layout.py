@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from studio_tui.cli.layout import Column, cells, cut, print_facts, print_table
-from studio_tui.cli.words import ago, count, moment, money, size, span
+from studio_tui.cli.words import ago, count, due, moment, money, size, span
 
 COLUMNS = (Column("STATE"), Column("NAME", gives=2), Column("COST", right=True), Column("WHY", gives=1))
 
@@ -83,6 +83,7 @@ def test_cut_keeps_within_the_width() -> None:
 def test_words() -> None:
     assert [span(None), span(0.4), span(59), span(61), span(7300), span(200_000)] == ["", "0s", "59s", "1m", "2h", "2d"]
     assert [ago(None, 10), ago(10, 70), ago(130, 70)] == ["", "1m", "in 1m"]
+    assert [due(None, 10), due(10, 70), due(130, 70)] == ["", "1m late", "in 1m"]
     assert [money(None), money(0), money(0.0031), money(2.5)] == ["-", "$0.00", "$0.0031", "$2.50"]
     assert [count(None), count(1234567)] == ["", "1,234,567"]
     assert [size(None), size(12), size(2048), size(3 * 1024**3)] == ["", "12 B", "2 KiB", "3.0 GiB"]

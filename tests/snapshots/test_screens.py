@@ -44,9 +44,10 @@ async def settled(app: StudioApp, *texts: str) -> None:
 @pytest.mark.parametrize("place", SCREENS)
 async def test_screen(console: Console, same: Compare, place: str, size: tuple[int, int]) -> None:
     async with console(size, initial=place) as (app, pilot):
+        first, last = SCREENS[place]
         if place == "runs":
             await pilot.press("down")
-        first, last = SCREENS[place]
+            await settled(app, "12k in")
         await settled(app, first, *((last,) if size[0] >= 120 else ()))
         assert await same(pilot)
 

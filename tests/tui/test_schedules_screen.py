@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import pytest
+
 from studio_tui.application.errors import Conflict, ValidationFailure
 from studio_tui.application.models.common import StateWord
-from studio_tui.application.models.host import HostStatus, MissedFire
+from studio_tui.application.models.host import HostStatus, MissedFire, StoreStatus
 from studio_tui.application.models.schedules import FireNow, SetScheduleEnabled
 from studio_tui.tui.screens.dialogs import Choice, Confirm
 from studio_tui.tui.screens.schedule_form import ScheduleForm
@@ -203,3 +207,16 @@ async def test_any_text_of_a_schedule_is_shown_and_does_nothing(studio: FakeStud
         for _ in range(40):
             await pilot.press("j")
         assert harmless(app)
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [("ready", "n make the first one"), ("missing", "1 runs, where n makes one"), ("read_only", "nothing fires by itself")],
+)
+async def test_an_empty_list_offers_what_can_be_done(
+    studio: FakeStudio, console: Console, mode: Literal["ready", "missing", "read_only"], words: str
+) -> None:
+    studio.store.now = StoreStatus(mode=mode, label="state.db", home="/srv/agents")
+    async with console(initial="schedules") as (app, _pilot):
+        await wait_until(lambda: any(words in line for line in screen_text(app)))
+        assert mode == "ready" or not any("n make the first one" in line for line in screen_text(app))

@@ -12,7 +12,7 @@ import pytest
 from textual import events
 
 from studio_tui.application.errors import StateUnavailable
-from studio_tui.application.models.host import AttentionCount, HostStatus, Overview
+from studio_tui.application.models.host import AttentionCount, HostStatus, Overview, StoreStatus
 from studio_tui.tui.app import StudioApp
 from studio_tui.tui.feeds import host_cell, quit_words
 from studio_tui.tui.screens.base import OpeningScreen
@@ -324,3 +324,15 @@ async def test_a_crash_ends_in_one_line_without_values(studio: FakeStudio, caplo
     assert "unexpected fault" in app.last_words
     assert "ZeroDivisionError" in caplog.text
     assert not app._exit_renderables
+
+
+async def test_why_nothing_can_be_changed_is_said_when_it_opens(console: Console, studio: FakeStudio) -> None:
+    studio.store.now = StoreStatus(mode="read_only", label="state.db", home="/srv/agents", reason="This store has version 9.")
+    async with console() as (app, _pilot):
+        await wait_until(lambda: shown_toasts(app) == ["This store has version 9."])
+
+
+async def test_the_words_of_a_notice_are_broken_to_the_window(console: Console, studio: FakeStudio) -> None:
+    studio.runs.error = StateUnavailable("the file " + "/a/long/way" * 9 + "/state.db is no database", retryable=False)
+    async with console((60, 24)) as (app, _pilot):
+        await wait_until(lambda: any("is no database" in line for line in screen_text(app)))

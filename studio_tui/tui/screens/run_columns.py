@@ -44,7 +44,7 @@ def agent_words(run: RunSummary) -> str:
 def why(run: RunSummary) -> Span:
     """The step of a running run, the reason of an ended one, or what could not be read."""
     if run.problems:
-        return (f"unreadable: {', '.join(run.problems)}", "warn")
+        return (", ".join(run.problems), "warn")
     if run.reason:
         return (run.reason, reason_token(run.state))
     return (run.current_phase or "", "soft")

@@ -21,6 +21,7 @@ from studio_tui.application.models.schedules import (
     ScheduleSummary,
     SetScheduleEnabled,
 )
+from studio_tui.application.zone_words import zone_origin
 from studio_tui.tui import format as fmt
 from studio_tui.tui.hosting import host_line
 from studio_tui.tui.keys import bind
@@ -38,6 +39,8 @@ from studio_tui.tui.widgets.virtual_list import VirtualList
 _PAGE: Final = 200
 _WIDE: Final = 110
 _NONE: Final = Notice("no schedules", ("nothing fires by itself in this home",), (("n", "make the first one"),), token="soft")
+_READ_ONLY: Final = Notice("no schedules", ("nothing fires by itself in this home",), token="soft")
+_NO_STORE: Final = Notice("no schedules", ("there is no store in this home",), (("1", "runs, where n makes one"),), token="soft")
 _NO_MATCH: Final = Notice("no schedule matches", ("no name holds that text",), (("esc", "clear the filter"),), token="soft")
 
 
@@ -100,12 +103,17 @@ class SchedulesScreen(StudioScreen):
 
     def _show(self, page: Page[ScheduleSummary]) -> None:
         shown = self.list
-        shown.empty = _NO_MATCH if self._query.text else _NONE
+        shown.empty = _NO_MATCH if self._query.text else self._no_schedules
         self._cursor = page.next_cursor
         shown.set_rows(page.items, more_after=page.has_next)
         self._say_count()
         self._read_detail()
         self.refresh_bindings()
+
+    @property
+    def _no_schedules(self) -> Notice:
+        mode = self.studio.store.status().mode
+        return _NONE if mode == "ready" else _NO_STORE if mode == "missing" else _READ_ONLY
 
     @on(VirtualList.NeedMore)
     @on(VirtualList.WantEdge)
@@ -283,7 +291,8 @@ def schedule_facts(row: ScheduleSummary, detail: ScheduleDetail | None, width: i
     lines.append(fact("when", (row.trigger, "ink"), next_at, indent=3))
     if row.zone:
         fallback = (row.zone_source or "").startswith("fallback:")
-        lines.append(fact("zone", (row.zone, "warn" if fallback else "soft"), (f"   by {row.zone_source}", "faint"), indent=3))
+        origin = (f"   {zone_origin(row.zone_source)}", "faint")
+        lines.append(fact("zone", (row.zone, "warn" if fallback else "soft"), origin, indent=3))
     if detail is not None:
         lines += wrapped("runs", " ".join(detail.command_line) or row.action, width, "ink", limit=2, indent=3)
         lines.append(fact("in", detail.working_directory or "no directory: it will be refused", indent=3))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from studio_tui.tui.statuses import Span
+from studio_tui.tui.widgets.wrapping import wrap
+
+_LEAST: Final = 14
+_MOST: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +25,12 @@ class Notice:
     keys: tuple[tuple[str, str], ...] = ()
     token: str = "ink"
 
-    def lines(self) -> list[list[Span]]:
-        """The notice as lines of spans, indented as the panes are."""
+    def lines(self, width: int) -> list[list[Span]]:
+        """The notice as lines of spans, indented as the panes are, the reasons broken to ``width`` cells."""
         shown: list[list[Span]] = [[("   ", "ink"), (self.what, self.token)]]
-        shown += [[("   ", "ink"), (line, "soft")] for line in self.why]
+        for line in self.why:
+            broken, _ = wrap(line, max(_LEAST, width - 6), limit=_MOST)
+            shown += [[("   ", "ink"), (one, "soft")] for one in broken]
         if self.keys:
             shown.append([])
             shown.append([("   ", "ink"), *key_spans(self.keys)])

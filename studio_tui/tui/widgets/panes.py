@@ -44,7 +44,7 @@ class LinesPane(Widget):
 
     def say(self, notice: Notice) -> None:
         """Show a state in words, a line below the top."""
-        self.show([(), *notice.lines()])
+        self.show([(), *notice.lines(self.size.width or self.app.size.width)])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as it has."""

@@ -45,7 +45,7 @@ def _outcome(run: RunDetail, width: int) -> Lines:
     if run.effective_health and run.effective_health != "healthy":
         yield fact("health", (run.effective_health, "warn"), indent=3)
     if run.problems:
-        yield from wrapped("problem", f"cannot be read: {', '.join(run.problems)}", width, "warn", indent=3)
+        yield from wrapped("problem", ", ".join(run.problems), width, "warn", indent=3)
     if run.missing_required:
         yield from wrapped("missing", f"{', '.join(run.missing_required)}, required", width, "fail", indent=3)
     elif run.artifact_status:

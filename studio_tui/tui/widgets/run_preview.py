@@ -91,7 +91,7 @@ class RunPreview(Horizontal):
             ]
         ]
         if run.problems:
-            lines += wrapped("problem", f"cannot read {', '.join(run.problems)}", half, "warn", limit=1, indent=3)
+            lines += wrapped("problem", ", ".join(run.problems), half, "warn", limit=1, indent=3)
         reason = run.status_reason_summary or run.reason
         if reason:
             lines += wrapped("why", reason, half, reason_token(run.state), limit=2, indent=3)

@@ -227,7 +227,7 @@ class Transcript(Widget, can_focus=True):
         maker = StripMaker(palette(self.app.theme), self.size.width, getattr(self.app, "ascii", False))
         if not self._entries:
             notice = self._notice or self._empty
-            lines = [[], *notice.lines()]
+            lines = [[], *notice.lines(self.size.width)]
             return maker.line(lines[y] if y < len(lines) else ())
         at = self._top + y
         index = bisect_right(self._heights, at)

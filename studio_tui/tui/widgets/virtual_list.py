@@ -229,7 +229,7 @@ class VirtualList(Widget, Generic[Row], can_focus=True):
         window, index = self._window, self._top + y - 1
         rows, more = window.rows, window.more
         if not rows:
-            lines = self._notice.lines() if self._notice else []
+            lines = self._notice.lines(self.size.width) if self._notice else []
             return maker.line(lines[y - 1] if 0 < y <= len(lines) else ())
         if y == 0:
             below = self._top + self._lines < len(rows) or more["after"]
