@@ -16,13 +16,14 @@ from studio_tui.changes import Changes
 from studio_tui.clock import SystemClock
 from studio_tui.settings_model import Settings
 from studio_tui.state.store import Store
+from studio_tui.state.urls import url_for_peer
 
 if TYPE_CHECKING:
     from studio_tui.application.definitions import DefinitionService
     from studio_tui.application.doctor import DoctorService
     from studio_tui.application.hosting import HostService
     from studio_tui.application.overview import OverviewService
-    from studio_tui.application.ports import SchedulerHostPort
+    from studio_tui.application.ports import LeasePort, SchedulerHostPort
     from studio_tui.application.runs import RunService
     from studio_tui.application.schedules import ScheduleService
     from studio_tui.application.shows import ShowService
@@ -35,12 +36,9 @@ if TYPE_CHECKING:
     from studio_tui.processes.runlogs import RunLogs
     from studio_tui.processes.spawn import Processes
     from studio_tui.scheduler.host import SchedulerHost
-    from studio_tui.scheduler.lease import FileLease
     from studio_tui.sidecar.store import Sidecar
     from studio_tui.state.stores.scheduling import SchedulingStore
 
-_SERVER_LEASE: Final = "server"
-_NO_SERVER_HOST: Final = "the scheduler of a store on a server is not hosted by this version"
 _NO_STORE: Final = "there is no store yet"
 
 
@@ -254,14 +252,18 @@ class Assembly:
         )
 
     @cached_property
-    def lease(self) -> FileLease:
-        """The right to host, beside the store; a store on a server is not hosted, and its lease is never taken."""
+    def lease(self) -> LeasePort:
+        """The right to host: a lock on a file beside the store, or one of the database server."""
         from studio_tui.processes.liveness import alive, own_identity
+
+        label = "studio-tui" if sys.stdout is not None and sys.stdout.isatty() else "studio-tui scheduler"
+        if (path := self.database.path) is None:
+            from studio_tui.state.server_lease import ServerLease
+
+            return ServerLease(self.database.db.url, identity=own_identity(), label=label, now=self.clock.now)
         from studio_tui.scheduler.lease import FileLease
 
-        beside = self.database.path or self.settings.own_directory / _SERVER_LEASE
-        label = "studio-tui" if sys.stdout is not None and sys.stdout.isatty() else "studio-tui scheduler"
-        return FileLease(beside, identity=own_identity(), label=label, now=self.clock.now, alive=alive)
+        return FileLease(path, identity=own_identity(), label=label, now=self.clock.now, alive=alive)
 
     @cached_property
     def run_logs(self) -> RunLogs:
@@ -279,15 +281,14 @@ class Assembly:
 
     def obstacle(self) -> str | None:
         """Why the store cannot be hosted now, or ``None``."""
-        if self.database.path is None:
-            return _NO_SERVER_HOST
         condition = self.database.condition()
         return None if condition.mode == "ready" else condition.reason or _NO_STORE
 
     def _peer_runs(self) -> bool:
         from studio_tui.scheduler.lease import peer_daemon_listens
 
-        return self.database.path is not None and peer_daemon_listens(self.database.path)
+        # The daemon of a store on a server has its socket in the home (lionagi 0.36).
+        return peer_daemon_listens(self.database.path or self.settings.home / "state.db")
 
     @property
     def may_have_fired(self) -> bool:
@@ -315,7 +316,7 @@ class Assembly:
         if self.settings.db_source is None:
             return None
         path = self.database.path
-        return self.database.db.url if path is None else f"sqlite+aiosqlite:///{path.absolute()}"
+        return url_for_peer(self.database.db.url) if path is None else f"sqlite+aiosqlite:///{path.absolute()}"
 
     def _provenance(self) -> ActProvenance:
         """Who acts, and from where. What is made on screens is not marked as made on a command line."""

@@ -16,10 +16,12 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
+import psutil
 from sqlalchemy import create_mock_engine
 from sqlalchemy.dialects import postgresql
 
@@ -111,11 +113,20 @@ class Server:
         """The end of what the server said."""
         return (self.folder / "log").read_text(errors="replace")[-4000:]
 
-    @property
-    def pid(self) -> int:
-        """The process that all others of the server are children of."""
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Every process of the server stands still, as behind a line that was cut."""
         assert self._process is not None
-        return self._process.pid
+        server = psutil.Process(self._process.pid)
+        processes = [server, *server.children()]
+        try:
+            for process in processes:
+                process.suspend()
+            yield
+        finally:
+            for process in reversed(processes):
+                with suppress(psutil.NoSuchProcess):
+                    process.resume()
 
     @property
     def _data(self) -> Path:
@@ -136,6 +147,14 @@ class Server:
         if self._user is None:
             return {}
         return {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": [], "cwd": "/"}
+
+
+def wait_until(condition: Callable[[], object], what: str, seconds: float = 30) -> None:
+    """Return as soon as the condition holds; fail the test when it does not in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"waited {seconds:.0f} s for {what}"
+        time.sleep(0.01)
 
 
 def store_statements() -> Iterable[str]:

@@ -89,9 +89,16 @@ def make_readonly_engine(
 
 
 def make_server_engine(
-    url: str, *, pooled: bool = False, readonly: bool = False, answer_within: float | None = None, **overrides: Any
+    url: str,
+    *,
+    pooled: bool = False,
+    readonly: bool = False,
+    answer_within: float | None = None,
+    connect_within: float | None = None,
+    **overrides: Any,
 ) -> AsyncEngine:
-    """The engine for a database server; see :mod:`studio_tui.state.postgres`. ``answer_within`` is in seconds.
+    """The engine for a database server; see :mod:`studio_tui.state.postgres`. The limits are in seconds; ``None`` leaves the one
+    for connecting to the address and waits for answers without end.
 
     Raises :class:`StateUnavailable` for other databases and drivers, and for an address with parameters that mean nothing.
     """
@@ -99,7 +106,7 @@ def make_server_engine(
         raise _not_an_address()
     from studio_tui.state.postgres import engine_options, read_address
 
-    address = read_address(url)
+    address = read_address(url, connect_within=connect_within)
     options = engine_options(address, pooled=pooled, readonly=readonly, answer_within=answer_within)
     return _create(address.url, options | overrides)
 

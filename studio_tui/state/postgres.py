@@ -79,8 +79,11 @@ class StudioDialect(PGDialect_asyncpg):
 registry.register(_SCHEME.replace("+", "."), __name__, StudioDialect.__name__)
 
 
-def read_address(url: str) -> Address:
-    """Take an address apart. Raises :class:`StateUnavailable` that names the parameter which is not known or not right."""
+def read_address(url: str, *, connect_within: float | None = None) -> Address:
+    """Take an address apart; ``connect_within`` stands in for its limit, in seconds.
+
+    Raises :class:`StateUnavailable` that names the parameter which is not known or not right.
+    """
     head, _, query = url.partition("?")
     given = dict(parse_qsl(query, keep_blank_values=True))
     if foreign := sorted(given.keys() & _FOREIGN):
@@ -92,7 +95,7 @@ def read_address(url: str) -> Address:
             arguments[argument] = read(given.pop(name))
         except ValueError:
             raise _refused(name, "is no number") from None
-    arguments["timeout"] = arguments["timeout"] or None
+    arguments["timeout"] = connect_within or arguments["timeout"] or None
     if (tls := tls_argument(split_sslmode(url)[1], given)) is not None:
         arguments["ssl"] = tls
     kept = {name: value for name, value in given.items() if name in _IN_URL}

@@ -45,7 +45,7 @@ async def _direct(url: str, *, writable: bool) -> Connections | None:
     engine = _engine(url, pooled=False, readonly=not writable)
     try:
         async with engine.connect() as connection:
-            if not await _through_pooler(connection):
+            if not await goes_through_pooler(connection):
                 return ServerConnections(url, engine, writable=writable, pooled=False)
     except BaseException as error:
         await engine.dispose()
@@ -70,13 +70,14 @@ def _engine(url: str, *, pooled: bool, readonly: bool) -> AsyncEngine:
     return make_server_engine(url, pooled=pooled, readonly=readonly, answer_within=ANSWER_WITHIN, **_POOL)
 
 
-async def _through_pooler(connection: AsyncConnection) -> bool:
+async def goes_through_pooler(connection: AsyncConnection) -> bool:
     """Whether the process that answers is another one than the one that greeted us: a pooler greets in its own name."""
     answering = (await connection.exec_driver_sql("SELECT pg_backend_pid()")).scalar_one()
-    return bool((await _driver_of(connection)).get_server_pid() != answering)
+    return bool((await driver_of(connection)).get_server_pid() != answering)
 
 
-async def _driver_of(connection: AsyncConnection) -> Any:
+async def driver_of(connection: AsyncConnection) -> Any:
+    """asyncpg's own connection."""
     return (await connection.get_raw_connection()).driver_connection
 
 
@@ -130,7 +131,7 @@ class ServerConnections(Connections):
 
     async def _stop(self, connection: AsyncConnection) -> None:
         """Have the server give the question up; when it does not soon, cut the connection: maybe nobody answers any more."""
-        driver = await _driver_of(connection)
+        driver = await driver_of(connection)
         with suppress(DBAPIError, OSError):
             async with asyncio.timeout(_CANCEL_WITHIN):
                 if not self.pooled:

@@ -93,6 +93,12 @@ def split_sslmode(url: str) -> tuple[str, str | None]:
     return (f"{head}?{rest}" if rest else head), modes[-1].lower()
 
 
+def url_for_peer(url: str) -> str:
+    """The same address with ``sslmode`` at its end: lionagi 0.36 loses what follows it when it comes first."""
+    rest, sslmode = split_sslmode(url)
+    return url if sslmode is None else f"{rest}{'&' if '?' in rest else '?'}sslmode={sslmode}"
+
+
 def _with_driver(scheme: str, rest: str) -> str:
     """The async driver for the two databases that we know; anything else is left for the engine to refuse."""
     if scheme == "sqlite" and rest:
