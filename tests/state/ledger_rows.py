@@ -112,9 +112,7 @@ async def a_control(db: StateDB, run_id: str, verb: str, **columns: Any) -> str:
     return str(row["id"])
 
 
-async def all_pages(
-    ask: Callable[[Any], Awaitable[tuple[T, ...]]], key_of: Callable[[T], Any], *, limit: int
-) -> list[T]:
+async def all_pages(ask: Callable[[Any], Awaitable[tuple[T, ...]]], key_of: Callable[[T], Any], *, limit: int) -> list[T]:
     """Every record, page by page, each page after the key of the last record of the one before."""
     found: list[T] = []
     key: Any = None
