@@ -24,6 +24,7 @@ from studio_tui.state.engine import BUSY_TIMEOUT_MS
 from studio_tui.state.errors import translated
 from studio_tui.state.making import create_schema, stamp_native
 from studio_tui.state.schema import schema_meta
+from studio_tui.state.server import look_at_server
 from studio_tui.state.urls import dialect_of, label_of, normalize_state_db_url, sqlite_path
 
 T = TypeVar("T")
@@ -80,19 +81,38 @@ class StateDB:
         if self.path == Path(":memory:"):
             raise StateUnavailable("A store in memory is not supported: name a file.", retryable=False)
         if self.path is None:
-            await self.attach(writable=self.refusal is None)
+            await self._open_server(create=create)
             return
         found = await asyncio.to_thread(native.look, self.path)
-        if found.verdict == "missing":
-            if not create or self.refusal is not None:
-                raise StateUnavailable(f"There is no store at {self.label}.", retryable=False)
+        if self._admits(found, create=create):
+            await self.attach(writable=self.refusal is None, stamp=found.stamp)
+        else:
             await self.create()
-            return
+
+    async def _open_server(self, *, create: bool) -> None:
+        """A server can only be looked at through its connections; they go again when the store is refused."""
+        await self.attach(writable=self.refusal is None)
+        try:
+            found = await look_at_server(self)
+            if not self._admits(found, create=create):
+                await self.create()
+            elif found.stamp and self.refusal is None:
+                await self.write(stamp_native)
+        except BaseException:
+            await self.close()
+            raise
+
+    def _admits(self, found: native.Look, *, create: bool) -> bool:
+        """Whether the store is there and may be opened; False when it is to be made. Raises as :meth:`open` does."""
+        if found.verdict == "missing":
+            if create and self.refusal is None:
+                return False
+            raise StateUnavailable(f"There is no store at {self.label}.", retryable=False)
         if found.verdict in ("unrecognized", "unreadable"):
             raise StateUnavailable(found.reason or "", retryable=False)
         if self.refusal is None and found.verdict != "native":
             raise PermissionDenied(found.reason or "")
-        await self.attach(writable=self.refusal is None, stamp=found.stamp)
+        return True
 
     async def attach(self, *, writable: bool, stamp: bool = False) -> None:
         """Open the connections, in place of open ones, without judging the store again (the caller has looked)."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from studio_tui.application.port_invocations import EngineRunFilter, InvocationFilter
+from studio_tui.application.ports.invocations import EngineRunFilter, InvocationFilter
 from studio_tui.domain.stats import WINDOWS, SpendSum
 from studio_tui.state.db import StateDB
 from studio_tui.state.stores.admin_events import AdminEventStore

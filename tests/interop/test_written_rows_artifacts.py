@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from studio_tui.application.port_artifacts import ArtifactDraft
+from studio_tui.application.ports.artifacts import ArtifactDraft
 from studio_tui.clock import SystemClock
 from studio_tui.domain.artifacts import contract_fault, expected_artifacts, stored_path_fault, verdict
 from studio_tui.state.stores.admin_events import AdminEventStore

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio_tui.application.errors import Conflict
-from studio_tui.application.port_attention import Decision
+from studio_tui.application.ports.attention import Decision
 from studio_tui.clock import SystemClock
 from studio_tui.state.stores.attention import AttentionStore
 from tests.interop.peer_call import ask_peer

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio_tui.application.errors import Conflict
-from studio_tui.application.port_definition_writes import VersionDraft, WorkflowDraft
+from studio_tui.application.ports.definition_writes import VersionDraft, WorkflowDraft
 from studio_tui.clock import SystemClock
 from studio_tui.state.stores.definition_writes import DefinitionVersionStore
 from studio_tui.state.stores.definitions import DefinitionStore

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studio_tui.application.port_outbox import NewDispatch
+from studio_tui.application.ports.outbox import NewDispatch
 from studio_tui.clock import SystemClock
 from studio_tui.state.stores.admin_events import AdminEventStore
 from studio_tui.state.stores.outbox import OutboxStore

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from studio_tui.application.errors import Conflict
-from studio_tui.application.port_projects import ProjectChanges
 from studio_tui.application.ports import RunFilter
+from studio_tui.application.ports.projects import ProjectChanges
 from studio_tui.clock import SystemClock
 from studio_tui.state.db import StateDB
 from studio_tui.state.stores.controls import ControlStore

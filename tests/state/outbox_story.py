@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from studio_tui.application.port_outbox import NewDispatch
+from studio_tui.application.ports.outbox import NewDispatch
 from studio_tui.domain.outbox import DispatchRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import dispatch_outbox, status_transitions

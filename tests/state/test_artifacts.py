@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from studio_tui.application.errors import NotFound, StateUnavailable, ValidationFailure
-from studio_tui.application.port_artifacts import ArtifactDraft
+from studio_tui.application.ports.artifacts import ArtifactDraft
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import artifacts
 from studio_tui.state.stores.artifacts import ArtifactStore

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from studio_tui.application.errors import Conflict, ValidationFailure
-from studio_tui.application.port_attention import Decision
+from studio_tui.application.ports.attention import Decision
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import (
     attention_disposition_history,

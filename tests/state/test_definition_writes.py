@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from studio_tui.application.errors import Conflict, NotFound, StateUnavailable, ValidationFailure
-from studio_tui.application.port_definition_writes import VersionDraft
+from studio_tui.application.ports.definition_writes import VersionDraft
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import definitions
 from studio_tui.state.stores import definition_writes

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from studio_tui.application.port_invocations import EngineRunFilter
+from studio_tui.application.ports.invocations import EngineRunFilter
 from studio_tui.domain.engine_runs import EngineRunRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.stores.engine_runs import EngineStore

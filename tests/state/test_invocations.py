@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from studio_tui.application.port_invocations import InvocationFilter
+from studio_tui.application.ports.invocations import InvocationFilter
 from studio_tui.domain.invocations import InvocationRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.stores.invocations import InvocationStore

@@ -18,11 +18,11 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import StateUnavailable
-from studio_tui.application.port_artifacts import ArtifactDraft
-from studio_tui.application.port_attention import Decision
-from studio_tui.application.port_definition_writes import VersionDraft, WorkflowDraft
-from studio_tui.application.port_outbox import NewDispatch
-from studio_tui.application.port_projects import ProjectChanges
+from studio_tui.application.ports.artifacts import ArtifactDraft
+from studio_tui.application.ports.attention import Decision
+from studio_tui.application.ports.definition_writes import VersionDraft, WorkflowDraft
+from studio_tui.application.ports.outbox import NewDispatch
+from studio_tui.application.ports.projects import ProjectChanges
 from studio_tui.domain.reasons import REASON_WORDS
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import (

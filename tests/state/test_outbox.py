@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
-from studio_tui.application.port_outbox import NewDispatch
+from studio_tui.application.ports.outbox import NewDispatch
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import status_transitions
 from studio_tui.state.stores.outbox import OutboxStore

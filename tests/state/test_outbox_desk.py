@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from studio_tui.application.errors import Conflict, NotFound, PermissionDenied, ValidationFailure
-from studio_tui.application.port_outbox import NewDispatch
+from studio_tui.application.ports.outbox import NewDispatch
 from studio_tui.domain.outbox import DispatchRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import admin_events, status_transitions

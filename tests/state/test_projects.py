@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from studio_tui.application.errors import Conflict, NotFound, PermissionDenied, ValidationFailure
-from studio_tui.application.port_projects import ProjectChanges
+from studio_tui.application.ports.projects import ProjectChanges
 from studio_tui.domain.projects import ProjectRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import projects, sessions

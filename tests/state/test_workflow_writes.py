@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
-from studio_tui.application.port_definition_writes import WorkflowDraft
+from studio_tui.application.ports.definition_writes import WorkflowDraft
 from studio_tui.domain.definitions import WorkflowRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import workflow_defs

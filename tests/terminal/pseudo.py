@@ -79,6 +79,11 @@ class Terminal:
         """The whole screen as text."""
         return "\n".join(self.lines)
 
+    @property
+    def words(self) -> str:
+        """The whole screen with single blanks: a sentence that was broken to the window stands there in one piece."""
+        return " ".join(self.text.split())
+
     def pump(self, seconds: float) -> bytes:
         """Take in what the program writes within ``seconds``; returns at the first piece of it."""
         ready, _, _ = select.select([self._fd], [], [], seconds)
@@ -107,8 +112,8 @@ class Terminal:
         return time.perf_counter() - begun
 
     def wait_for(self, text: str, *, seconds: float = 20.0) -> float:
-        """Read until ``text`` stands on the screen."""
-        return self.until(lambda: text in self.text, seconds=seconds, what=repr(text))
+        """Read until ``text`` stands on the screen, be it broken to several lines."""
+        return self.until(lambda: text in self.text or text in self.words, seconds=seconds, what=repr(text))
 
     def wait_gone(self, text: str, *, seconds: float = 20.0) -> float:
         """Read until ``text`` stands on the screen no more."""
@@ -119,6 +124,13 @@ class Terminal:
         end = time.perf_counter() + seconds
         while self.pump(quiet) and time.perf_counter() < end:
             pass
+
+    def listen(self, seconds: float) -> bytes:
+        """Take in what is written within so many seconds, all of them."""
+        before, end = len(self.raw), time.perf_counter() + seconds
+        while (left := end - time.perf_counter()) > 0:
+            self.pump(left)
+        return bytes(self.raw[before:])
 
     def send(self, *keys: str) -> None:
         """Type keys by name; other words are typed as they are."""
@@ -145,7 +157,18 @@ class Terminal:
             self._poll()
         while self.pump(0.05):
             pass
+        return self.exit_code
+
+    @property
+    def exit_code(self) -> int:
+        """How the program ended; a death by signal is the negative number. Only once it has."""
+        assert self._status is not None
         return os.waitstatus_to_exitcode(self._status)
+
+    @property
+    def descriptor(self) -> int:
+        """Our side of the terminal."""
+        return self._fd
 
     def hang_up(self) -> None:
         """Close our side, as a dropped SSH line does."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from studio_tui.application.port_artifacts import ArtifactDraft
+from studio_tui.application.ports.artifacts import ArtifactDraft
 from studio_tui.domain.artifacts import ArtifactRecord, stored_path_fault
 from studio_tui.state.dialect import insert_into
 from studio_tui.state.queries import artifacts as queries

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
-from studio_tui.application.port_definition_writes import VersionDraft
+from studio_tui.application.ports.definition_writes import VersionDraft
 from studio_tui.domain.definitions import FILE_KINDS, VersionRecord
 from studio_tui.state.queries import definition_writes as queries
 from studio_tui.state.queries.definitions import VERSION

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio_tui.application.port_invocations import EngineRunFilter
+from studio_tui.application.ports.invocations import EngineRunFilter
 from studio_tui.domain.engine_runs import EngineDefinitionRecord, EngineRunRecord
 from studio_tui.state.queries import engine_runs as queries
 from studio_tui.state.queries.engine_runs import engine_definition_record, engine_run_record

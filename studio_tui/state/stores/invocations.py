@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from studio_tui.application.port_invocations import InvocationFilter
+from studio_tui.application.ports.invocations import InvocationFilter
 from studio_tui.domain.invocations import InvocationRecord
 from studio_tui.domain.runs import RunRecord
 from studio_tui.state.queries import invocations as queries

@@ -12,8 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, PermissionDenied, ValidationFailure
-from studio_tui.application.port_projects import ProjectChanges
 from studio_tui.application.ports import Clock
+from studio_tui.application.ports.projects import ProjectChanges
 from studio_tui.domain.projects import CHANGEABLE, DECLARING, MANUAL, STUDIO, ProjectList, ProjectRecord, ProjectUse
 from studio_tui.domain.stats import ROLL_UP_LIMIT
 from studio_tui.state.db import StateDB

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
-from studio_tui.application.port_definition_writes import WorkflowDraft
+from studio_tui.application.ports.definition_writes import WorkflowDraft
 from studio_tui.domain.definitions import WorkflowRecord
 from studio_tui.state.queries.workflow_writes import WORKFLOW_BY_ID
 from studio_tui.state.rows import workflow_record
