@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Table, func, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 CHECKPOINT_MODES: Final = ("PASSIVE", "FULL", "RESTART", "TRUNCATE")
 
 
 def insert_into(connection: AsyncConnection, table: Table) -> sqlite.Insert | postgresql.Insert:
     """An INSERT that knows ``on_conflict_do_nothing`` and ``on_conflict_do_update``, which both databases spell alike."""
-    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql  # a start on a file does not pay for the other dialect
+
+        return postgresql.insert(table)
+    return sqlite.insert(table)
 
 
 async def advisory_lock(connection: AsyncConnection, key: str) -> None:

@@ -142,15 +142,15 @@ class Store:
             reason = _ASKED_READ_ONLY if self._asked_read_only else await server_obstacle(self.db)
             found = replace(found, reason=reason)
         if found.verdict != "native" or found.reason is not None:
-            await self._apply(found)
+            await self._apply(found, attached=self._asked_read_only)
             return
         self.db.refusal = None
         if found.stamp:
             await self.db.write(stamp_native)
         self._condition = StoreCondition("ready", self.db.label, None, SCHEMA_VERSION)
 
-    async def _apply(self, found: native.Look) -> None:
-        """Open what may be opened: a native store without an obstacle to write, others to read."""
+    async def _apply(self, found: native.Look, *, attached: bool = False) -> None:
+        """Open what may be opened: a native store without an obstacle to write, others to read, unless that is ``attached``."""
         if found.verdict == "missing":
             await self._settle("missing", None)
         elif not found.readable:
@@ -161,7 +161,8 @@ class Store:
             self._condition = StoreCondition("ready", self.db.label, None, SCHEMA_VERSION)
         else:
             self.db.refusal = found.reason
-            await self.db.attach(writable=False)
+            if not attached:
+                await self.db.attach(writable=False)
             if found.verdict == "older" and (words := await _invitation(self.db)):
                 self.db.refusal = f"{found.reason} {words}"
             self._condition = StoreCondition("read_only", self.db.label, self.db.refusal, found.version)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import ColumnElement, case, delete, func, insert, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -24,6 +23,9 @@ from studio_tui.state.schema import projects, sessions
 from studio_tui.state.stores.project_counts import ProjectCounts
 from studio_tui.state.stores.reads import in_parts
 from studio_tui.state.stores.writes import WriteStore, moment_after, require_some, require_text
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 _P: Final = projects.c
 
