@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from sqlalchemy import JSON
 from sqlalchemy.engine import Dialect
@@ -43,7 +43,7 @@ def decode_json(stored: object) -> Any:
         return stored if stored - stored == 0.0 else BrokenJSON(str(stored))
     text = stored.decode("utf-8", "replace") if isinstance(stored, bytes) else str(stored)
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return _decode(text)
     except (ValueError, RecursionError):
         return BrokenJSON(text)
 
@@ -51,6 +51,10 @@ def decode_json(stored: object) -> Any:
 def _refuse_constant(name: str) -> NoReturn:
     """``json_extract`` of SQLite and the json type of PostgreSQL take neither NaN nor Infinity, so neither do we."""
     raise ValueError(f"{name} is not JSON")
+
+
+_decode: Final = json.JSONDecoder(parse_constant=_refuse_constant).decode
+"""Made once: ``json.loads`` with an option makes a decoder for every value."""
 
 
 class LenientJSON(TypeDecorator[Any]):
