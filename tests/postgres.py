@@ -65,7 +65,7 @@ class Server:
         self.run(STORE, *store_statements(), user=OPERATOR)
 
     def start(self) -> None:
-        """Start the server and wait until it answers."""
+        """Start the server and wait until it answers. It ends with the thread that starts it, so no thread of a pool may."""
         settings = [argument for name, value in _SETTINGS.items() for argument in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             command = [self._bin / "postgres", "-D", self._data, "-k", self.folder, *settings]
@@ -133,7 +133,7 @@ class Server:
         return self.folder / "data"
 
     def _answers(self) -> int:
-        return subprocess.run([self._bin / "pg_isready", "-q", "-h", self.folder], check=False).returncode
+        return subprocess.run([self._bin / "pg_isready", "-q", "-h", self.folder, "-U", SUPERUSER], check=False).returncode
 
     def _run(self, program: str, *arguments: str | Path, input: str | None = None) -> str:
         as_user = self._as_user() if program == "initdb" else {}

@@ -29,6 +29,8 @@ _STEP_MS: Final = 25
 _SETTLING: Final = (0.05, 0.2)
 """Looks after an event, in seconds: a log is written before the commit in it counts, and nothing tells of the latter."""
 _REJUDGE_SECONDS: Final = 5.0
+_RECONNECT_SECONDS: Final = 1.0
+"""How often a server is asked again that was not there, or held no store: nothing else would tell that it does now."""
 _RETRY_SECONDS: Final = 60.0
 
 WatchMode = Literal["off", "events", "polling"]
@@ -141,7 +143,7 @@ class StoreWatch(AsyncIterator[frozenset[str]]):
     async def _changed(self) -> bool:
         """Whether the store is not what it was; opens it anew when it is another one, or may have become better."""
         before, now = self._seen, await self._look()
-        self._judge_due = self._judge_due or _doubtful(before, now)
+        self._judge_due = self._judge_due or self._waits_for_server(now) or _doubtful(before, now)
         if self._judge_due and self._may_judge(before, now):
             self._judge_due, self._judged_at = False, time.monotonic()
             await self._store.reopen()
@@ -155,7 +157,12 @@ class StoreWatch(AsyncIterator[frozenset[str]]):
     def _may_judge(self, before: _Seen, now: _Seen) -> bool:
         """Another file is judged at once; the same one not at every write of its owner."""
         pause = _REJUDGE_SECONDS if now.mode == "read_only" else self._poll_seconds
+        if self._waits_for_server(now):
+            pause = _RECONNECT_SECONDS
         return now.identity != before.identity or time.monotonic() - self._judged_at >= pause
+
+    def _waits_for_server(self, now: _Seen) -> bool:
+        return self._store.path is None and now.mode not in ("ready", "read_only")
 
     async def _look(self) -> _Seen:
         path, mode = self._store.path, self._store.condition().mode

@@ -10,7 +10,9 @@ Three questions, each asked only when the one before gives reason to:
 3. What was told of once is not told of again when its rows are counted later: the count alone does not tell while the snapshot
    stands where it stood when we last told.
 
-A busy neighbour on the same server costs us question 2 four times a second, and wakes nobody.
+Nobody is woken while nothing is written to our tables, except that a change which was taken back is counted like one that was
+kept, and that beside a busy neighbour on the same server the late count of a change may tell of it again. Such a neighbour costs
+us question 2 four times a second.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ async def _opened(url: str, home: Path, *, read_only: bool = False) -> Store:
 
 
 def _is_pooled(store: Store) -> bool:
-    return cast(ServerConnections, store.db._connections).pooled
+    return cast("ServerConnections", store.db._connections).pooled
 
 
 def _project(name: str) -> dict[str, Any]:
