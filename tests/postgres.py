@@ -164,7 +164,7 @@ def store_statements() -> Iterable[str]:
     engine = create_mock_engine("postgresql+asyncpg://", lambda ddl, *_: made.append(str(ddl.compile(dialect=dialect))))
     metadata.create_all(engine, checkfirst=False)
     seeds = [seed.compile(dialect=dialect, compile_kwargs={"literal_binds": True}) for seed in seed_statements(0.0)]
-    return [*made, *map(str, seeds)]
+    return [*made, *map(str, seeds), "SELECT setval('message_types_type_id_seq', 5)"]
 
 
 def _unprivileged() -> pwd.struct_passwd | None:
