@@ -98,6 +98,17 @@ class Server:
         """Remove a database, whoever is connected to it."""
         self.run("postgres", f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
+    def guard(self, name: str, *, password: str = "another one") -> None:
+        """A login that needs a password; all others are let in without."""
+        rule = f"local all {name} scram-sha-256\n"
+        rules = self._data / "pg_hba.conf"
+        if rule not in (text := rules.read_text()):
+            rules.write_text(rule + text)
+        if not self.run("postgres", f"SELECT 1 FROM pg_roles WHERE rolname = '{name}'"):
+            self.run("postgres", f"CREATE ROLE {name} LOGIN")
+        self.run("postgres", f"ALTER ROLE {name} PASSWORD '{password}'")
+        self.run("postgres", "SELECT pg_reload_conf()")
+
     def url(self, name: str, *, user: str = OPERATOR, query: str = "") -> str:
         """The address of a database as an operator would type it."""
         return f"postgresql://{user}@/{name}?host={quote(str(self.folder), safe='/')}{query}"

@@ -33,10 +33,12 @@ async def advisory_lock(connection: AsyncConnection, key: str) -> None:
 
 
 TYPE_SEQUENCE_BEHIND: Final = (
-    "SELECT coalesce(pg_sequence_last_value(to_regclass(pg_get_serial_sequence('message_types', 'type_id'))), 0) "
-    "< (SELECT max(type_id) FROM message_types)"
+    "SELECT CASE WHEN has_sequence_privilege(place, 'UPDATE') "
+    "THEN coalesce(pg_sequence_last_value(place), 0) < (SELECT max(type_id) FROM message_types) ELSE false END "
+    "FROM to_regclass(pg_get_serial_sequence('message_types', 'type_id')) AS place WHERE place IS NOT NULL"
 )
-"""PostgreSQL: whether the next new class of messages would be given an id that is taken (see :func:`repair_type_sequence`)."""
+"""PostgreSQL: whether the next new class of messages would be given an id that is taken, and we may put that right (see
+:func:`repair_type_sequence`)."""
 
 
 async def repair_type_sequence(connection: AsyncConnection) -> None:
