@@ -38,6 +38,7 @@ _SETTINGS = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "max_connections": "60",
+    "deadlock_timeout": "100ms",
 }
 _SEPARATOR = "\x1f"
 _PR_SET_PDEATHSIG = 1

@@ -113,6 +113,12 @@ def is_lost(error: BaseException) -> bool:
     return error.connection_invalidated if state is None else state.startswith(("08", "57P"))
 
 
+def was_cut(failure: StateUnavailable) -> bool:
+    """Whether a database server, or somebody on the way to it, ended the connection in the middle; the next one may be good."""
+    cause = failure.__cause__
+    return isinstance(cause, DBAPIError) and is_lost(cause)
+
+
 def translate(error: BaseException) -> StateUnavailable:
     """The closed error for a failure of the store."""
     reason, retryable = describe(error)

@@ -7,6 +7,8 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import Executable
 
+from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.errors import was_cut
 from studio_tui.state.stores.base import StoreBase, reading
 
 T = TypeVar("T")
@@ -18,7 +20,15 @@ class ReadStore(StoreBase):
     """A store that asks prepared statements, one short connection each."""
 
     async def _rows(self, statement: Executable, values: Mapping[str, object]) -> Sequence[Sequence[Any]]:
-        """All rows; none while there is no store."""
+        """All rows; none while there is no store. A question whose connection was cut in the middle is asked once more."""
+        try:
+            return await self._ask(statement, values)
+        except StateUnavailable as failure:
+            if not was_cut(failure):
+                raise
+        return await self._ask(statement, values)
+
+    async def _ask(self, statement: Executable, values: Mapping[str, object]) -> Sequence[Sequence[Any]]:
         async with reading(self._db) as connection:
             if connection is None:
                 return ()
