@@ -1,7 +1,8 @@
 """Whether a due schedule may be launched now, decided from the store in the order of lionagi 0.36.
 
 The verdict and the claim that follows it happen under one lock, and the claim inserts the running row. So the next verdict of
-this process counts it, and nothing has to be reserved or given back.
+this process counts it, and nothing has to be reserved or given back. Another process may fire at the same moment (by hand, say):
+the claim counts once more in its own transaction (:meth:`Admission.limits`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from studio_tui.application.ports import SchedulerStateService
+from studio_tui.application.ports import Limits, SchedulerStateService
 from studio_tui.domain import gates
 from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.scheduler.contract import DEFERRAL_NOTE_EVERY
@@ -49,6 +50,12 @@ class Admission:
             return gates.slots(0, 0)
         running = await self._state.count_running(None) - own_rows
         return gates.slots(self.slots, max(running, self._busy(None)))
+
+    def limits(self, schedule: ScheduleRecord, now: float) -> Limits:
+        """The gates that count rows, for the claim itself: between verdict and claim another process may have fired."""
+        fires, seconds = gates.rate_window(schedule) or (None, 0)
+        alone = schedule.overlap_policy != "allow"
+        return Limits(alone, schedule.max_runs, fires, now - seconds, max(0, self.slots))
 
     async def max_runs_reached(self, schedule: ScheduleRecord) -> gates.Verdict | None:
         """The verdict when no run is left, for the check after a firing."""

@@ -86,8 +86,8 @@ class Adopter:
             error_detail="\n".join(part for part in (verdict.reason, output) if part),
             runs=runs,
         )
-        if not await self._endings.settle(outcomes.by_recovery(ended)):
-            return
-        firing.ours = True  # what follows from here is launched by this process
         step = Ended(row.run_id, firing.schedule, row.chain_depth, row.trigger_context)
-        await self._carrier.carry(firing, await self._endings.after(step, verdict))
+        following = await self._endings.conclude(outcomes.by_recovery(ended), step, verdict)
+        if following is not None:
+            firing.ours = True  # what follows from here is launched by this process
+            await self._carrier.carry(firing, following)

@@ -120,10 +120,8 @@ class Carrier:
             error_detail=await self._endings.output(occurrence.run_id) if exit_code != 0 else None,
             runs=runs,
         )
-        if not await self._endings.settle(ended):
-            return None
         step = Ended(occurrence.run_id, occurrence.schedule, occurrence.chain_depth, occurrence.trigger_context, exit_code)
-        return await self._endings.after(step, verdict)
+        return await self._endings.conclude(ended, step, verdict)
 
 
 async def _exit_code(child: LaunchedProcess, order: asyncio.Future[Order], deadline: float) -> int | None:

@@ -25,6 +25,9 @@ T = TypeVar("T")
 Step = tuple[Occurrence, Launch]
 """A claimed occurrence and how to start it."""
 
+_Following = tuple[Occurrence, Launch | outcomes.Verdict]
+"""A chain step that is about to be claimed, and how to start it or why it cannot be started."""
+
 _RETRIES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -89,28 +92,30 @@ class Endings:
 
     async def settle(self, ended: Outcome) -> bool:
         """Write the terminal rows; False when somebody else had ended the firing, who then owns what follows from it."""
-        written = await self.insist(lambda: self._state.finish(ended, now=self._clock.now()))
-        await self.forget(ended)
-        return written
+        return await self._write(ended, None)
+
+    async def conclude(self, ended: Outcome, step: Ended, verdict: outcomes.Verdict) -> Step | None:
+        """Write the terminal rows and the next chain step in one transaction; that step, or ``None``.
+
+        So no crash comes between the two, and the chain keeps its slot. Turns the schedule off when its runs are used up.
+        """
+        following = await self._following(step, verdict)
+        wanted = launch_window(self._clock)
+        if not await self._write(ended, following[0] if following else None):
+            return None
+        await self.check_max_runs(step.schedule, step.depth)
+        if following is None:
+            return None
+        occurrence, launch = following
+        if isinstance(launch, outcomes.Verdict):
+            await self.fail(occurrence, launch)
+            return None
+        return occurrence, replace(launch, wanted=wanted)
 
     async def forget(self, ended: Outcome) -> None:
         """Drop what was kept beside the store for a firing whose terminal rows are written."""
         await asyncio.to_thread(self._forget, ended.run_id)
         log.info("firing %s: %s, %s", ended.run_id, ended.status, ended.reason)
-
-    async def after(self, step: Ended, verdict: outcomes.Verdict) -> Step | None:
-        """Turn the schedule off when its runs are used up; the next chain step, claimed, or ``None``."""
-        await self.check_max_runs(step.schedule, step.depth)
-        following = next_step(step.schedule, verdict.status, step.depth)
-        if following is None:
-            return None
-        if self.closing.is_set():
-            log.warning("firing %s: its next chain step is not begun, this process shuts down", step.run_id)
-            return None
-        context = chained_context(
-            step.context, parent_run_id=step.run_id, exit_code=step.exit_code, parent_status=verdict.firing_status
-        )
-        return await self._begin(step, following, context)
 
     async def check_max_runs(self, schedule: ScheduleRecord, depth: int) -> None:
         """Turn a schedule off that has used up its runs. Chain steps use none."""
@@ -147,38 +152,46 @@ class Endings:
             )
         )
 
-    async def _begin(self, step: Ended, following: Mapping[str, object], context: Mapping[str, object]) -> Step | None:
-        run_id = self._new_id()
-        schedule, launch, fault = step.schedule, None, None
+    async def _write(self, ended: Outcome, step: Occurrence | None) -> bool:
+        written = await self.insist(lambda: self._state.finish(ended, now=self._clock.now(), step=step))
+        await self.forget(ended)
+        return written
+
+    async def _following(self, step: Ended, verdict: outcomes.Verdict) -> _Following | None:
+        """The chain step that follows, if one does, ready to be claimed."""
+        following = next_step(step.schedule, verdict.status, step.depth)
+        if following is None:
+            return None
+        if self.closing.is_set():
+            log.warning("firing %s: its next chain step is not begun, this process shuts down", step.run_id)
+            return None
+        context = chained_context(
+            step.context, parent_run_id=step.run_id, exit_code=step.exit_code, parent_status=verdict.firing_status
+        )
+        run_id, schedule = self._new_id(), step.schedule
+        launch: Launch | outcomes.Verdict
         try:
             schedule = laid_over(schedule, following)
             launch = await self._launcher.prepare(schedule, context, run_id)
         except ChainBroken as broken:
-            fault = outcomes.failure(str(broken))
+            launch = outcomes.failure(str(broken))
         except LaunchRefused as refused:
-            fault = outcomes.failure(str(refused), refused.reason_code)
-        now = self._clock.now()
+            launch = outcomes.failure(str(refused), refused.reason_code)
+        prepared = launch if isinstance(launch, Launch) else None
         occurrence = Occurrence(
             run_id=run_id,
             invocation_id=self._new_id(),
             schedule=schedule,
-            argv=launch.argv if launch else (),
-            prompt=launch.prompt if launch else None,
+            argv=prepared.argv if prepared else (),
+            prompt=prepared.prompt if prepared else None,
             trigger_context=context,
-            fired_at=now,
+            fired_at=self._clock.now(),
             claimed=None,
             next_fire_at=None,
             chain_parent_id=step.run_id,
             chain_depth=step.depth + 1,
         )
-        wanted = launch_window(self._clock)
-        if not await self.insist(lambda: self._state.claim(occurrence, now=self._clock.now())):
-            log.warning("firing %s: its chain ends, the schedule is gone", step.run_id)
-            return None
-        if launch is None:
-            await self.fail(occurrence, fault or outcomes.failure("not launched"))
-            return None
-        return occurrence, replace(launch, wanted=wanted)
+        return occurrence, launch
 
     def _forget(self, run_id: str) -> None:
         self._notes.forget(run_id)

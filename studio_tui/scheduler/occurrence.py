@@ -30,6 +30,9 @@ log = logging.getLogger(__name__)
 SLOT_RETRY: Final = 5.0
 """Seconds after which a firing that waits for a slot looks again: a slot freed by this process wakes it at once."""
 
+_TRIES: Final = 3
+"""How often a firing by hand asks the gates again when another process was faster."""
+
 Word = Literal["fired", "skipped", "failed", "waiting", "disabled", "broken", "lost"]
 
 
@@ -174,17 +177,33 @@ class Occurrences:
         launch = await self._prepared(schedule, context, run_id)
         if isinstance(launch, LaunchRefused):
             raise ValidationFailure.of("action", "not_launchable", str(launch))
-        async with self._admission.lock:
-            if self._endings.closing.is_set() or abandoned.is_set():
-                raise StateUnavailable("nothing is launched any more: this console shuts down", retryable=False)
-            verdict = await self._admission.refusal(schedule, now)
-            if verdict is not None:
-                raise Conflict(f"schedule {schedule.name}", expected=None, actual=None, message=f"not fired: {verdict.words}")
-            claimed = await self._claim(schedule, launch, context, now, run_id=run_id)
-        if claimed is None:
-            raise NotFound("schedule", schedule_id)
+        claimed = await self._claim_by_hand(schedule, launch, context, now, run_id, abandoned)
         await claimed.launched.wait()
         return run_id
+
+    async def _claim_by_hand(
+        self,
+        schedule: ScheduleRecord,
+        launch: Launch,
+        context: Mapping[str, object],
+        now: float,
+        run_id: str,
+        abandoned: asyncio.Event,
+    ) -> Supervised:
+        """Claim, asking the gates again when another process fired in between. Raises the errors of :meth:`by_hand`."""
+        async with self._admission.lock:
+            for _ in range(_TRIES):
+                if self._endings.closing.is_set() or abandoned.is_set():
+                    raise StateUnavailable("nothing is launched any more: this console shuts down", retryable=False)
+                verdict = await self._admission.refusal(schedule, now)
+                if verdict is not None:
+                    raise _not_fired(schedule, verdict.words)
+                claimed = await self._claim(schedule, launch, context, now, run_id=run_id)
+                if claimed is not None:
+                    return claimed
+                if await self._state.get_schedule(schedule.schedule_id) is None:
+                    raise NotFound("schedule", schedule.schedule_id)
+        raise _not_fired(schedule, "other firings of it began at the same moment; try again")
 
     # --- shared -------------------------------------------------------------------------------------------------------
 
@@ -218,7 +237,8 @@ class Occurrences:
             claimed=claimed,
             next_fire_at=following,
         )
-        if not await self._state.claim(occurrence, now=self._clock.now(), instead_of=instead_of):
+        limits = self._admission.limits(schedule, now)
+        if not await self._state.claim(occurrence, now=self._clock.now(), limits=limits, instead_of=instead_of):
             return None
         log.info("firing %s of schedule %s claimed", run_id, schedule.name)
         return self._carrier.begin(occurrence, launch)
@@ -311,3 +331,7 @@ class Occurrences:
         if self._told.get(schedule.schedule_id) != words:
             self._told[schedule.schedule_id] = words
             log.warning("schedule %s: %s", schedule.name, words)
+
+
+def _not_fired(schedule: ScheduleRecord, why: str) -> Conflict:
+    return Conflict(f"schedule {schedule.name}", expected=None, actual=None, message=f"not fired: {why}")

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 
-from studio_tui.application.ports import Occurrence, Outcome, Refusal, Spend
+from studio_tui.application.ports import Limits, Occurrence, Outcome, Refusal, Spend
 from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.domain.statuses import EXECUTED
@@ -73,10 +73,14 @@ class MemorySchedulerState:
         self.add(replace(stored, next_fire_at=next_fire_at, **stamped))
         return True
 
-    async def claim(self, occurrence: Occurrence, *, now: float, instead_of: Outcome | None = None) -> bool:
+    async def claim(
+        self, occurrence: Occurrence, *, now: float, limits: Limits | None = None, instead_of: Outcome | None = None
+    ) -> bool:
         await self._ask("claim")
         stored = self.schedules.get(occurrence.schedule.schedule_id)
         if stored is None or (instead_of is not None and not self._never_launched(instead_of.run_id)):
+            return False
+        if limits is not None and not self._has_room(stored.schedule_id, limits, instead_of):
             return False
         if occurrence.claimed is not None:
             if not stored.enabled or stored.next_fire_at != occurrence.claimed:
@@ -86,8 +90,24 @@ class MemorySchedulerState:
             self._end(instead_of)
         if not occurrence.chain_depth:
             self.add(replace(stored, last_fired_at=occurrence.fired_at))
+        self._begin(occurrence, now)
+        return True
+
+    def _has_room(self, schedule_id: str, limits: Limits, instead_of: Outcome | None) -> bool:
+        others = [row for row in self.firings.values() if instead_of is None or row.run_id != instead_of.run_id]
+        executed = [row for row in others if self._executed(row, schedule_id)]
+        running = [row for row in others if row.status == "running"]
+        fired = sum((row.fired_at or 0) >= limits.since for row in executed)
+        return not (
+            (limits.alone and any(row.schedule_id == schedule_id for row in running))
+            or (limits.max_runs is not None and len(executed) >= limits.max_runs)
+            or (limits.max_fires is not None and fired >= limits.max_fires)
+            or (limits.slots and len(running) >= limits.slots)
+        )
+
+    def _begin(self, occurrence: Occurrence, now: float) -> None:
         self.invocations[occurrence.invocation_id] = "running"
-        self._insert(occurrence.run_id, stored.schedule_id, "running", occurrence.fired_at, now)
+        self._insert(occurrence.run_id, occurrence.schedule.schedule_id, "running", occurrence.fired_at, now)
         self.firings[occurrence.run_id] = replace(
             self.firings[occurrence.run_id],
             invocation_id=occurrence.invocation_id,
@@ -98,7 +118,6 @@ class MemorySchedulerState:
             argv=occurrence.argv,
             trigger_context=dict(occurrence.trigger_context),
         )
-        return True
 
     async def refuse(self, refusal: Refusal, *, now: float) -> bool:
         await self._ask("refuse")
@@ -125,9 +144,12 @@ class MemorySchedulerState:
         if row.dispatched_at is None:
             self.firings[run_id] = replace(row, dispatched_at=at)
 
-    async def finish(self, outcome: Outcome, *, now: float) -> bool:
+    async def finish(self, outcome: Outcome, *, now: float, step: Occurrence | None = None) -> bool:
         await self._ask("finish")
-        return self._end(outcome)
+        ended = self._end(outcome)
+        if ended and step is not None:
+            self._begin(step, now)
+        return ended
 
     def _never_launched(self, run_id: str) -> bool:
         row = self.firings.get(run_id)

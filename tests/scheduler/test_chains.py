@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from studio_tui.application.ports import Occurrence
+from studio_tui.application.ports import Outcome
 from studio_tui.scheduler.chains import ChainBroken, laid_over, next_step
 from tests.scheduler.conftest import Bench, a_schedule
 
@@ -96,16 +96,17 @@ async def test_a_step_that_cannot_be_launched_is_a_failed_row(bench: Bench, step
 
 async def test_a_chain_counts_as_one_running_firing_between_its_steps(bench: Bench) -> None:
     bench.state.add(a_schedule(on_success={"action_command": "sh", **STOP}))
-    claim, words = bench.state.claim, []
+    finish, words = bench.state.finish, []
 
-    async def between(occurrence: Occurrence, **named: Any) -> bool:
-        if occurrence.chain_depth == 1:  # the first step has ended, the second is not in the store yet
-            assert await bench.state.count_running("tick") == 0
+    async def between(outcome: Outcome, **named: Any) -> bool:
+        ended = await finish(outcome, **named)
+        if named["step"] is not None:  # the first step has ended, the second is in the store with the same commit
+            assert await bench.state.count_running("tick") == 1
             bench.clock.advance(60)
             words.append(await bench.due())
-        return await claim(occurrence, **named)
+        return ended
 
-    bench.state.claim = between  # type: ignore[method-assign]
+    bench.state.finish = between  # type: ignore[method-assign]
     bench.processes.at_once = 0
     await bench.due()
     await bench.engine.supervisor.idle()

@@ -6,6 +6,7 @@ raise :class:`StateUnavailable` when it cannot answer.
 
 from studio_tui.application.ports.firing import HostRecord as HostRecord
 from studio_tui.application.ports.firing import LeasePort as LeasePort
+from studio_tui.application.ports.firing import Limits as Limits
 from studio_tui.application.ports.firing import Occurrence as Occurrence
 from studio_tui.application.ports.firing import Outcome as Outcome
 from studio_tui.application.ports.firing import Refusal as Refusal

@@ -34,6 +34,21 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What must still hold in the very transaction of a claim: the gates were asked before, and another process may have fired.
+
+    ``alone``: no firing of the schedule runs; ``max_runs``: at most so many executed ones over its life; ``max_fires``: at most
+    so many since ``since`` (epoch seconds); ``slots``: at most so many running ones of all. ``None`` and 0 are no limit.
+    """
+
+    alone: bool = False
+    max_runs: int | None = None
+    max_fires: int | None = None
+    since: float = 0.0
+    slots: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """A due instant that is not launched and leaves a terminal row: a skip, or a failure before launch."""
 
@@ -107,11 +122,14 @@ class SchedulerStateService(Protocol):
         """Store the next instant (and, for cron, the effective zone) if the stored one is still the one in ``schedule``."""
         ...
 
-    async def claim(self, occurrence: Occurrence, *, now: float, instead_of: Outcome | None = None) -> bool:
+    async def claim(
+        self, occurrence: Occurrence, *, now: float, limits: Limits | None = None, instead_of: Outcome | None = None
+    ) -> bool:
         """Move ``next_fire_at`` and insert invocation, firing and history in one transaction; False if the claim is lost.
 
-        ``instead_of`` ends, in the same transaction, a firing that was claimed and never launched; the claim is lost when that
-        one was launched or ended meanwhile.
+        It is lost when the instant is not the stored one, or a limit would be passed. ``instead_of`` ends, in the same
+        transaction, a firing that was claimed and never launched; the claim is lost when that one was launched or ended
+        meanwhile.
         """
         ...
 
@@ -123,8 +141,11 @@ class SchedulerStateService(Protocol):
         """Stamp the instant at which the process existed."""
         ...
 
-    async def finish(self, outcome: Outcome, *, now: float) -> bool:
-        """Write the terminal rows of firing and invocation, each guarded on ``running``; False if the firing had ended."""
+    async def finish(self, outcome: Outcome, *, now: float, step: Occurrence | None = None) -> bool:
+        """Write the terminal rows of firing and invocation, each guarded on ``running``; False if the firing had ended.
+
+        ``step`` is the chain step that follows: inserted in the same transaction, unless the firing had ended.
+        """
         ...
 
     async def disable(self, schedule_id: str, *, reason_code: str, reason: str, now: float) -> bool:

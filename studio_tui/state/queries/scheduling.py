@@ -72,3 +72,13 @@ DISPATCHED: Final[Select[Any]] = (
     select(*FIRING_COLUMNS).where(_RUNNING, _R.dispatched_at.is_not(None)).order_by(_R.fired_at, _R.id)
 )
 PROJECT_PATH: Final[Select[Any]] = select(projects.c.path).where(projects.c.name == bindparam("project", type_=Text))
+
+_OTHERS: Final = _R.id != bindparam("apart_from", type_=Text)
+"""All but the row that the claim ends."""
+CLAIM_COUNTS: Final[Select[Any]] = select(
+    RUNNING_OF_ONE.where(_OTHERS).scalar_subquery().label("running"),
+    EXECUTED_RUNS.where(_OTHERS).scalar_subquery().label("executed"),
+    FIRED_SINCE.where(_OTHERS).scalar_subquery().label("fired"),
+    RUNNING_OF_ALL.where(_OTHERS).scalar_subquery().label("running_of_all"),
+)
+"""What the gates count, once more, in the transaction of a claim."""

@@ -9,11 +9,12 @@ from typing import Final
 from sqlalchemy import ColumnElement, Executable, case, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from studio_tui.application.ports import ActProvenance, Clock, Occurrence, Outcome, Refusal, Spend
+from studio_tui.application.ports import ActProvenance, Clock, Limits, Occurrence, Outcome, Refusal, Spend
 from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.definition_history import definition_change, lock_definition
+from studio_tui.state.dialect import advisory_lock
 from studio_tui.state.lifecycle import NEXT_MOMENT, record, write_status
 from studio_tui.state.queries import scheduling as queries
 from studio_tui.state.queries.schedules import SCHEDULE_BY_ID
@@ -36,6 +37,8 @@ _ACTORS: Final = {
     "schedule_definition.disabled.budget_exhausted": "scheduler:budget",
 }
 _RUNNING: Final = frozenset({"running"})
+_CLAIMS: Final = "studio-tui:claims"
+"""Holds claims off one another on PostgreSQL while they count; on SQLite there is one writer anyway."""
 
 
 class SchedulingStore(ReadStore):
@@ -122,24 +125,27 @@ class SchedulingStore(ReadStore):
 
         return await self._db.write(work)
 
-    async def claim(self, occurrence: Occurrence, *, now: float, instead_of: Outcome | None = None) -> bool:
+    async def claim(
+        self, occurrence: Occurrence, *, now: float, limits: Limits | None = None, instead_of: Outcome | None = None
+    ) -> bool:
         """Move ``next_fire_at`` and insert invocation, firing and history in one transaction; False if the claim is lost.
 
         A firing by hand claims no instant and moves none, so that it cannot swallow a due one. A chain step leaves the schedule
-        as it is (the peer moves its cadence). Either is lost only when the schedule is gone. ``instead_of`` ends, in the same
-        transaction, a firing that was never launched; the claim is lost when that one was launched or ended meanwhile.
+        as it is (the peer moves its cadence). Either is lost when the schedule is gone, and every claim when ``limits`` leave no
+        room. ``instead_of`` ends, in the same transaction, a firing that was never launched; the claim is lost when that one was
+        launched or ended meanwhile.
         """
 
         async def work(connection: AsyncConnection) -> bool:
+            if limits is not None and not await _has_room(connection, occurrence, limits, instead_of):
+                return False
             if instead_of is not None and not await _never_launched(connection, instead_of.run_id):
                 return False
             if not await _take(connection, occurrence, now):
                 return False
             if instead_of is not None:
                 await _end(connection, instead_of, now)
-            await connection.execute(insert(invocations).values(invocation_row(occurrence, now)))
-            await connection.execute(insert(schedule_runs).values(occurrence_row(occurrence, now)))
-            await record(connection, *occurrence_lines(occurrence, now))
+            await _begin(connection, occurrence, now)
             return True
 
         return await self._db.write(work)
@@ -163,13 +169,20 @@ class SchedulingStore(ReadStore):
             update(schedule_runs).where(row.id == run_id, row.dispatched_at.is_(None)).values(dispatched_at=at)
         )
 
-    async def finish(self, outcome: Outcome, *, now: float) -> bool:
+    async def finish(self, outcome: Outcome, *, now: float, step: Occurrence | None = None) -> bool:
         """Write the terminal rows of firing and invocation, each guarded on ``running``; False if the firing had ended.
 
         A ``li`` child may have ended its invocation itself, and a deleted schedule takes its firings with it: the other row is
-        ended all the same.
+        ended all the same. ``step`` is the chain step that follows, inserted in the same transaction.
         """
-        return await self._db.write(lambda connection: _end(connection, outcome, now))
+
+        async def work(connection: AsyncConnection) -> bool:
+            ended = await _end(connection, outcome, now)
+            if ended and step is not None:
+                await _begin(connection, step, now)
+            return ended
+
+        return await self._db.write(work)
 
     async def disable(self, schedule_id: str, *, reason_code: str, reason: str, now: float) -> bool:
         """Turn a schedule off on the scheduler's own account; False if it was off."""
@@ -222,6 +235,30 @@ async def _take(connection: AsyncConnection, occurrence: Occurrence, now: float)
     if occurrence.chain_depth:
         return (await connection.execute(select(_S.id).where(this).with_for_update(read=True))).first() is not None
     return await _changed(connection, (this,), {"last_fired_at": occurrence.fired_at, "updated_at": _newer(now)})
+
+
+async def _has_room(connection: AsyncConnection, occurrence: Occurrence, limits: Limits, instead_of: Outcome | None) -> bool:
+    """Whether one more firing passes no limit, whoever made the others."""
+    await advisory_lock(connection, _CLAIMS)
+    values = {
+        "schedule_id": occurrence.schedule.schedule_id,
+        "since": limits.since,
+        "apart_from": "" if instead_of is None else instead_of.run_id,
+    }
+    found = (await connection.execute(queries.CLAIM_COUNTS, values)).one()
+    return not (
+        (limits.alone and found.running)
+        or (limits.max_runs is not None and found.executed >= limits.max_runs)
+        or (limits.max_fires is not None and found.fired >= limits.max_fires)
+        or (limits.slots and found.running_of_all >= limits.slots)
+    )
+
+
+async def _begin(connection: AsyncConnection, occurrence: Occurrence, now: float) -> None:
+    """The rows of a firing that begins, with their history."""
+    await connection.execute(insert(invocations).values(invocation_row(occurrence, now)))
+    await connection.execute(insert(schedule_runs).values(occurrence_row(occurrence, now)))
+    await record(connection, *occurrence_lines(occurrence, now))
 
 
 async def _never_launched(connection: AsyncConnection, run_id: str) -> bool:
