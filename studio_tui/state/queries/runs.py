@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Text, bindparam, case, exists, func, literal_column, or_, select, union_all
+from sqlalchemy import ColumnElement, Select, Text, bindparam, case, func, literal_column, or_, select, union_all
 
 from studio_tui.application.ports import RunFilter
 from studio_tui.state.queries.columns import KEY_ID, KEY_TIME, LIMIT, beyond, labelled, numbered, numbered_values
@@ -43,13 +43,19 @@ LISTED: Final[ColumnElement[bool]] = is_listed(_S.node_metadata)
 _HAS_MESSAGES: Final = case(
     (
         RUNNING,
-        exists()
+        select(literal_column("1"))
         .where(branches.c.session_id == _S.id, progressions.c.id == branches.c.progression_id)
         .where(func.length(progressions.c.collection) > literal_column("2"))
-        .correlate(sessions),
+        .limit(literal_column("1"))
+        .offset(literal_column("0"))
+        .correlate(sessions)
+        .exists(),
     )
 )
-"""Whether any branch has an id in its list; asked for running rows only, whose health depends on it (lionagi 0.36)."""
+"""Whether any branch has an id in its list; asked for running rows only, whose health depends on it (lionagi 0.36).
+
+The OFFSET keeps PostgreSQL from answering it for all runs at once, by reading both tables whole.
+"""
 
 RUN_DOCUMENT_COLUMNS: Final = labelled(run_record, sessions, has_messages=_HAS_MESSAGES, metadata=picked_values(_S.node_metadata))
 RUN_COLUMNS: Final = labelled(
