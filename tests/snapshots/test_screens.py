@@ -80,7 +80,7 @@ async def test_the_question_about_missed_fires(console: Console, studio: FakeStu
         ),
     )
     async with console((80, 24), until_open=False) as (app, pilot):
-        await settled(app, "will run once")
+        await settled(app, "pr-review #8812", "rate limit", "will run once")
         assert await same(pilot)
 
 
