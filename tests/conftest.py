@@ -100,6 +100,14 @@ def postgres_database(postgres: Server) -> Iterator[str]:
 
 
 @pytest.fixture
+def lent_url(postgres: Server) -> Iterator[str]:
+    """The address of an empty store in a database that other tests have had and will have."""
+    name = postgres.lend()
+    yield postgres.url(name)
+    postgres.give_back(name)
+
+
+@pytest.fixture
 def postgres_url(postgres: Server, postgres_database: str) -> str:
     """The address of this test's own store on PostgreSQL."""
     return postgres.url(postgres_database)

@@ -38,10 +38,32 @@ _SETTINGS = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "max_connections": "60",
+    "autovacuum": "off",
     "deadlock_timeout": "100ms",
 }
 _SEPARATOR = "\x1f"
 _PR_SET_PDEATHSIG = 1
+
+
+_EMPTIED = (
+    "DO $$ DECLARE name text; BEGIN "
+    "PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid(); "
+    "SET LOCAL session_replication_role = replica; "
+    "FOR name IN SELECT tablename FROM pg_tables "
+    "WHERE schemaname = 'public' AND tablename NOT IN ('schema_meta', 'message_types') "
+    "LOOP EXECUTE format('DELETE FROM public.%I', name); END LOOP; END $$",
+    "SELECT sum(pg_relation_size(oid)) < 2000000 FROM pg_class WHERE relnamespace = 'public'::regnamespace",
+    "SELECT key, CASE WHEN key <> 'created_at' THEN value END FROM schema_meta ORDER BY 1",
+    "SELECT * FROM message_types ORDER BY 1",
+    "SELECT last_value FROM message_types_type_id_seq",
+    "SELECT md5(string_agg(said, ' ' ORDER BY said)) FROM ("
+    "SELECT concat_ws(' ', relname, relkind, relacl) FROM pg_class WHERE relnamespace = 'public'::regnamespace "
+    "UNION ALL SELECT concat_ws(' ', attrelid::regclass, attname, atttypid, attnotnull, attisdropped) FROM pg_attribute "
+    "JOIN pg_class AS c ON c.oid = attrelid WHERE c.relnamespace = 'public'::regnamespace AND attnum > 0 "
+    "UNION ALL SELECT concat_ws(' ', conname, pg_get_constraintdef(oid)) FROM pg_constraint "
+    "WHERE connamespace = 'public'::regnamespace UNION ALL SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_') AS it(said)",
+)
+"""Take the rows out of a store, and say whether the rest of it is as it was made."""
 
 
 class Server:
@@ -53,6 +75,8 @@ class Server:
         self._bin = _binaries(self.folder, self._user)
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = itertools.count(1)
+        self._clean: list[str] = []
+        self._as_made: list[tuple[str, ...]] = []
         if self._user is not None:
             os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
 
@@ -64,6 +88,9 @@ class Server:
         self.run("postgres", f"CREATE ROLE {OPERATOR} LOGIN CREATEDB")
         self.run("postgres", f"CREATE DATABASE {STORE} OWNER {OPERATOR} TEMPLATE {EMPTY}")
         self.run(STORE, *store_statements(), user=OPERATOR)
+        lent = self.database()
+        self._as_made = self.run(lent, *_EMPTIED)
+        self._clean.append(lent)
 
     def start(self) -> None:
         """Start the server and wait until it answers. It ends with the thread that starts it, so no thread of a pool may."""
@@ -94,6 +121,17 @@ class Server:
         name = f"t{next(self._numbers)}"
         self.run("postgres", f"CREATE DATABASE {name} OWNER {OPERATOR} TEMPLATE {template} STRATEGY FILE_COPY")
         return name
+
+    def lend(self) -> str:
+        """A database with an empty store in it, a new one or one that was given back; its name."""
+        return self._clean.pop() if self._clean else self.database()
+
+    def give_back(self, name: str) -> None:
+        """Empty a database that was lent, for the next one to have it; one whose form was changed, or that grew, is dropped."""
+        if self.run(name, *_EMPTIED) == self._as_made:
+            self._clean.append(name)
+        else:
+            self.drop(name)
 
     def drop(self, name: str) -> None:
         """Remove a database, whoever is connected to it."""

@@ -26,6 +26,11 @@ _INDEXES: Final = (
     f"SELECT CAST(i.relname AS text) FROM {_OURS} "
     "JOIN pg_index AS x ON x.indrelid = t.oid JOIN pg_class AS i ON i.oid = x.indexrelid"
 )
+_CHECKS: Final = (
+    "SELECT coalesce(string_agg(pg_get_constraintdef(oid), ' '), '') FROM pg_constraint "
+    "WHERE contype = 'c' AND conrelid = to_regclass('sessions')"
+)
+"""The only rules that lionagi 0.36 widens here; of other tables no CREATE text is needed."""
 _MAY_WRITE: Final = (
     "SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on', "
     "has_table_privilege('schedules', 'INSERT') AND has_table_privilege('schedules', 'UPDATE')"
@@ -62,6 +67,8 @@ async def _read_catalogue(connection: AsyncConnection) -> Contents:
     columns = frozenset((str(table), str(column)) for table, column in map(tuple, await connection.exec_driver_sql(_COLUMNS)))
     indexes = frozenset(str(row[0]) for row in await connection.exec_driver_sql(_INDEXES))
     tables = dict.fromkeys(sorted({table for table, _ in columns}), "")
+    if "sessions" in tables:
+        tables["sessions"] = str((await connection.exec_driver_sql(_CHECKS)).scalar_one())
     meta: dict[str, str] | None = None
     if schema_meta.name in tables:
         meta = {}

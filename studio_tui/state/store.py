@@ -136,8 +136,6 @@ class Store:
     async def _open_server(self) -> None:
         await self.db.attach(writable=not self._asked_read_only)
         found = await look_at_server(self.db)
-        if found.verdict == "native" and await _invitation(self.db):
-            found = replace(found, verdict="older", reason="This store lacks words of lionagi 0.36.0 and is shown read-only.")
         if found.verdict == "native":
             reason = _ASKED_READ_ONLY if self._asked_read_only else await server_obstacle(self.db)
             found = replace(found, reason=reason)

@@ -35,7 +35,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def location(backend: str, request: pytest.FixtureRequest) -> str | None:
     """Where the store of this test is: an address, or ``None`` for the file in the home."""
-    return None if backend == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    return None if backend == "sqlite" else str(request.getfixturevalue("lent_url"))
 
 
 @pytest.fixture

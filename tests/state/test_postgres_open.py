@@ -136,6 +136,12 @@ async def test_schema_work_holds_the_lock_of_the_peer(sql: Callable[..., Any], p
         ("DROP INDEX idx_sessions_updated", "read_only", "the index idx_sessions_updated"),
         ("ALTER TABLE sessions DROP COLUMN user_label", "read_only", "the column sessions.user_label"),
         ("DROP TABLE workflow_defs", "read_only", "the table workflow_defs"),
+        (
+            "ALTER TABLE sessions DROP CONSTRAINT ck_sessions_source_kind, ADD CONSTRAINT ck_sessions_source_kind "
+            "CHECK (source_kind IS NULL OR source_kind IN ('live', 'imported_fs'))",
+            "read_only",
+            "the source imported_codex",
+        ),
     ],
 )
 async def test_others_are_shown_and_left_as_they_are(
