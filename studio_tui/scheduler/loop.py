@@ -58,7 +58,7 @@ class EvaluationLoop:
         self._stopping = False
         self._evaluating: dict[str, asyncio.Task[Evaluated]] = {}
         self._waiting: dict[str, tuple[str | None, float]] = {}
-        self._looked: float | None = None
+        self._looked: tuple[float, float] | None = None
         self._seen: Mapping[str, float | None] = {}
         self._answer: asyncio.Future[bool] | None = None
         self.missed: Missed = ()
@@ -147,7 +147,7 @@ class EvaluationLoop:
     async def _begin(self) -> None:
         """What precedes the first pass: recovery, then the missed instants, with the operator's word where it is wanted."""
         await self._recovery.begin()
-        self._looked = self._clock.now()
+        self._look(self._clock.now())
         missed = await self._missed.collect()
         self._seen = {schedule.schedule_id: at for schedule, at in missed}
         apply_policies = True
@@ -165,16 +165,23 @@ class EvaluationLoop:
         """What came due while nobody looked: the machine slept, the clock was set, this process was stopped, or the store or the
         operator did not answer. What was seen in time and has waited since (for a slot, say) was not missed.
         """
-        looked, seen = now if self._looked is None else self._looked, self._seen
-        self._looked, self._seen = now, {schedule.schedule_id: schedule.next_fire_at for schedule in due}
+        away, seen = self._look(now), self._seen
+        self._seen = {schedule.schedule_id: schedule.next_fire_at for schedule in due}
+        if away <= gates.MISSED_GRACE:
+            return ()
         return tuple(
             (schedule, at)
             for schedule in due
             if (at := schedule.next_fire_at) is not None
-            and gates.missed(max(at, looked), now)
+            and gates.missed(at, now)
             and seen.get(schedule.schedule_id) != at
             and self._occurrences.fault(schedule, now) is None
         )
+
+    def _look(self, now: float) -> float:
+        """Note a look; seconds since the one before, by the clock that says more: the wall clock may have been set back."""
+        before, self._looked = self._looked, (now, self._clock.monotonic())
+        return 0.0 if before is None else max(now - before[0], self._looked[1] - before[1])
 
     async def _settle_overslept(self, missed: Missed) -> None:
         """Their policies apply; nobody is asked while hosting."""

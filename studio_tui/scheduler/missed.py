@@ -56,9 +56,9 @@ class MissedFires:
 
     async def _settle(self, seen: ScheduleRecord, due_at: float, *, apply_policies: bool) -> None:
         schedule = await self._state.get_schedule(seen.schedule_id)
-        if schedule is None or not schedule.enabled or schedule.next_fire_at != due_at:
-            return
         now = self._clock.now()
+        if schedule is None or not schedule.enabled or schedule.next_fire_at != due_at or due_at > now:
+            return
         if await self._state.count_fired_since(schedule.schedule_id, due_at):
             await self._advance(schedule, now)
         elif apply_policies and schedule.missed_fire_policy == "run_once":
