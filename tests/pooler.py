@@ -4,6 +4,7 @@ transaction mode: a statement or a setting that outlives its transaction is met 
 from __future__ import annotations
 
 import asyncio
+import shutil
 import struct
 import tempfile
 from contextlib import suppress
@@ -57,6 +58,7 @@ class Pooler:
         await asyncio.gather(*self._clients, return_exceptions=True)
         while not self._free.empty():
             self._free.get_nowait()[1].close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _connect(self) -> Streams:
         reader, writer = await asyncio.open_unix_connection(self._server / ".s.PGSQL.5432")
