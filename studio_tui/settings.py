@@ -193,10 +193,21 @@ def _writes_unicode() -> bool:
 
 
 def home_label(flags: Flags) -> str:
-    """The home as its owner would write it, for a title."""
+    """What the console works on, for a title: the home as its owner would write it, or the database on a server."""
+    if (database := _database_on_server(flags)) is not None:
+        return database
     home = home_directory(flags, environment())
     own = Path("~").expanduser()
     return f"~/{home.relative_to(own)}" if home.is_relative_to(own) and home != own else str(home)
+
+
+def _database_on_server(flags: Flags) -> str | None:
+    """The address of a store on a server without login and parameters; ``None`` for a file."""
+    address = flags.get("db") or (None if flags.get("home") else _store_address(environment()))
+    scheme, _, rest = str(address or "").partition("://")
+    if not scheme.lower().startswith("postgres"):
+        return None
+    return f"postgresql://{rest.partition('?')[0].rpartition('@')[2]}"
 
 
 def wants_colour() -> bool:

@@ -183,11 +183,12 @@ def once_each(sql: Sql) -> None:
     assert sql(f"SELECT count(*) {fired} AND i.id IS NULL") == [("0",)]
 
 
-def test_the_console_shows_the_server_and_follows_it(home: Path, url: str, sql: Sql) -> None:
+def test_the_console_shows_the_server_and_follows_it(home: Path, url: str, sql: Sql, postgres_database: str) -> None:
     schedule("nightly-on-server", "1h", "echo", "hi")
     argv = [*STUDIO, "--no-scheduler", "--db", url]
     with Terminal(argv, environment=dict(os.environ)) as terminal, left_alone(home, lambda: terminal.pid) as look:
         terminal.wait_for("Runs", seconds=40)
+        assert terminal.lines[0].split()[1].endswith(postgres_database)
         for key, words in (("3", "nightly-on-server"), ("2", "Shows"), ("4", "Definitions"), ("1", "Runs")):
             terminal.send(key)
             terminal.wait_for(words, seconds=20)

@@ -12,7 +12,7 @@ import pytest
 
 from studio_tui.application.errors import ValidationFailure
 from studio_tui.hostzone import host_zone
-from studio_tui.settings import appearance, config_path, environment, load_settings
+from studio_tui.settings import appearance, config_path, environment, home_label, load_settings
 
 
 @pytest.fixture
@@ -219,3 +219,22 @@ class TestZone:
 def test_importing_the_settings_loads_nothing_heavy() -> None:
     code = "import sys, studio_tui.settings; print(sorted({'pydantic', 'click', 'textual', 'sqlalchemy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("flags", "variable", "label"),
+    [
+        ({"home": "/srv/prod"}, None, "/srv/prod"),
+        ({"db": "postgres://op:S3cret@db.example/runs?sslmode=require"}, None, "postgresql://db.example/runs"),
+        ({"home": "/srv/prod", "db": "postgresql://op@/runs?host=/run/pg"}, None, "postgresql:///runs"),
+        ({}, "postgresql+asyncpg://op:S3cret@h/runs", "postgresql://h/runs"),
+        ({"home": "/srv/prod"}, "postgresql://op:S3cret@h/runs", "/srv/prod"),
+        ({"home": "/srv/prod", "db": "/srv/other.db"}, None, "/srv/prod"),
+    ],
+)
+def test_the_title_names_what_the_console_works_on(
+    monkeypatch: pytest.MonkeyPatch, flags: dict[str, object], variable: str | None, label: str
+) -> None:
+    if variable is not None:
+        monkeypatch.setenv("LIONAGI_STATE_DB_URL", variable)
+    assert home_label(flags) == label
