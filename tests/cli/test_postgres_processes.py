@@ -162,6 +162,21 @@ def test_a_host_fires_and_a_second_takes_over_when_it_is_killed(home: Path, url:
     once_each(sql)
 
 
+def test_a_host_goes_on_after_the_server_has_restarted(home: Path, url: str, sql: Sql, postgres: Server) -> None:
+    schedule("often", "1s", "echo", "hi")
+    with host() as process:
+        for number in range(2):
+            wait_until(lambda: seen_firing(sql, "completed") >= 1, "firings")
+            postgres.stop()
+            postgres.start()
+            restarted = time.time()
+            since = f"SELECT count(*) FROM schedule_runs WHERE status = 'completed' AND fired_at > {restarted}"
+            wait_until(lambda: int(sql(since)[0][0]) >= 1, f"a firing after restart {number + 1}", seconds=60)  # noqa: B023 - called before the next turn
+        process.terminate()
+        process.wait(30)
+    once_each(sql)
+
+
 def test_two_hosts_that_both_look_never_fire_one_instant_twice(home: Path, url: str, sql: Sql) -> None:
     """Correctness rests on the claim: both believe that they hold the lock."""
     for number in range(4):
