@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final
 
+from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from studio_tui.application.errors import StateUnavailable
@@ -32,6 +35,9 @@ class Connections:
         self._idle = asyncio.Event()
         self._idle.set()
         self._closing = False
+        self._was_cancelled = False
+        self._threads: set[Thread] = set()
+        event.listen(readers.sync_engine, "connect", self._remember_thread)
 
     @classmethod
     async def open(cls, url: str, *, writable: bool, busy_timeout_ms: int) -> Connections:
@@ -66,6 +72,9 @@ class Connections:
         try:
             async with connection:
                 yield connection
+        except asyncio.CancelledError:
+            self._was_cancelled = True
+            raise
         finally:
             self._in_use.discard(connection)
             if not self._in_use:
@@ -109,8 +118,26 @@ class Connections:
         if self._probe is not None:
             await self._probe.close()
         await self._readers.dispose()
+        if self._was_cancelled:
+            await self._let_go()
         if self._writer is not None:
             await self._writer.dispose()
+
+    def _remember_thread(self, connection: Any, _record: object) -> None:
+        thread = getattr(connection.driver_connection, "_thread", None)
+        if isinstance(thread, Thread):
+            self._threads = {one for one in self._threads if one.is_alive()} | {thread}
+
+    async def _let_go(self) -> None:
+        """Wait until readers that were cancelled have let go of the file: SQLAlchemy does not, and the log files would stay.
+
+        SQLite keeps the file of a closed connection open while there is a cursor of it, and the cursor of a cancelled question
+        hangs in a cycle of tracebacks, maybe among what was frozen after the start.
+        """
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join, PATIENCE)
+        gc.unfreeze()
+        gc.collect()
 
     async def _stop(self, connection: AsyncConnection) -> None:
         """Have the question that a connection asks fail soon."""

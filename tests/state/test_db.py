@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -105,6 +107,30 @@ async def test_no_thread_and_no_side_file_outlives_close(native_file: Path) -> N
     await db.data_version()
     assert driver_threads() >= 3
     await db.close()
+    await no_driver_thread()
+    assert sorted(path.name for path in native_file.parent.iterdir()) == ["state.db"]
+
+
+async def test_readers_that_were_cancelled_leave_no_side_file(native_file: Path) -> None:
+    """The log files go with the last connection, if that one may write: what is left of a reader must not be it."""
+    db = StateDB(native_file)
+    await db.open()
+    gc.disable()  # as while the console starts
+    try:
+        for moment in range(40):
+            readers = [asyncio.create_task(db.fetch_all("SELECT * FROM sqlite_master ORDER BY sql")) for _ in range(6)]
+            for _ in range(moment):
+                await asyncio.sleep(0)
+            time.sleep(0.005)  # the answer is there, and nobody has seen it yet
+            for reader in readers:
+                reader.cancel()
+            await asyncio.gather(*readers, return_exceptions=True)
+            del readers, reader  # they hold their tracebacks, and those the cursors
+        gc.freeze()
+        await db.close()
+    finally:
+        gc.unfreeze()
+        gc.enable()
     await no_driver_thread()
     assert sorted(path.name for path in native_file.parent.iterdir()) == ["state.db"]
 
