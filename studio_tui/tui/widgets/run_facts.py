@@ -117,7 +117,7 @@ def _usage(run: RunDetail) -> Lines:
 
 def _record(run: RunDetail, width: int) -> Lines:
     yield heading("record")
-    yield fact("id", run.run_id, indent=3)
+    yield from wrapped("id", run.run_id, width, indent=3)
     ended = fmt.stamp(run.ended_at) + (" (approximate)" if run.ended_at_is_approximate else "")
     yield fact("started", fmt.stamp(run.started_at), indent=3)
     yield fact("ended", ended, indent=3)
