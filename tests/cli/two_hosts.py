@@ -1,6 +1,6 @@
 """A host on a PostgreSQL store that believes to hold the lock, whoever else does; it prints how many firings it claimed.
 
-    python -m tests.cli.two_hosts HOME URL SECONDS
+python -m tests.cli.two_hosts HOME URL SECONDS
 """
 
 from __future__ import annotations
