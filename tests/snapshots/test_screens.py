@@ -72,15 +72,17 @@ async def test_theme(console: Console, same: Compare, theme: str) -> None:
 
 
 async def test_the_question_about_missed_fires(console: Console, studio: FakeStudio, same: Compare) -> None:
-    studio.host.now = HostStatus(
-        state="hosting",
-        missed=(
-            MissedFire(schedule_id="a", name="backup", due_at=NOW - 3_000, policy="run_once"),
-            MissedFire(schedule_id="b", name="report", due_at=NOW - 90_000, policy="skip"),
-        ),
-    )
-    async with console((80, 24), until_open=False) as (app, pilot):
-        await settled(app, "pr-review #8812", "rate limit", "will run once")
+    async with console((80, 24)) as (app, pilot):
+        await settled(app, "pr-review #8812", "4 need you", "12k in")
+        studio.host.now = HostStatus(
+            state="held",
+            missed=(
+                MissedFire(schedule_id="a", name="backup", due_at=NOW - 3_000, policy="run_once"),
+                MissedFire(schedule_id="b", name="report", due_at=NOW - 90_000, policy="skip"),
+            ),
+        )
+        await pilot.press("M")
+        await settled(app, "○ 2 missed", "will run once")
         assert await same(pilot)
 
 
