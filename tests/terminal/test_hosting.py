@@ -173,9 +173,7 @@ def test_a_host_without_a_screen_takes_over_from_a_console_and_back(own: Home) -
 
 
 def assert_fired_once_each(home: Home, name: str) -> None:
-    """No instant was claimed twice, and no launch was repeated: one row for each instant."""
-    rows = home.firings(name)
-    instants = [json.loads(row["trigger_context"])["next_fire_at"] for row in rows]
-    assert len(instants) == len(set(instants)), instants
-    assert len(rows) >= 2
-    assert all(row["status"] in ("completed", "running") for row in rows), [row["status"] for row in rows]
+    """No instant was launched twice. (A host that is killed in the middle of a firing leaves it to the next one to say so.)"""
+    launched = [row for row in home.firings(name) if row["dispatched_at"]]
+    instants = [json.loads(row["trigger_context"])["next_fire_at"] for row in launched]
+    assert len(instants) == len(set(instants)) >= 2, instants
