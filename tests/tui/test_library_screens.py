@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from studio_tui.application.models.common import StateWord
 from studio_tui.application.models.definitions import DefinitionDetail, DefinitionSummary, DefinitionVersion
 from studio_tui.application.models.shows import PlayView, ShowDetail, ShowSummary
@@ -46,6 +48,22 @@ async def test_a_show_opens_on_its_plays_with_what_each_source_says(studio: Fake
         await pilot.press("j")
         await wait_until(lambda: sum("unavailable" in line for line in screen_text(app)) == 2)
         assert "pending" not in "\n".join(screen_text(app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_words_about_a_play_are_broken_to_the_room_that_there_is(
+    studio: FakeStudio, console: Console, size: tuple[int, int]
+) -> None:
+    feedback = "the tests of the parser fail in one place and pass in all others"
+    studio.shows.rows = [SHOW]
+    play = PlayView(
+        name="parser", state=StateWord.GATE, status="gated", source="both", live_state="available", gate_feedback=feedback
+    )
+    studio.shows.details["atlas"] = ShowDetail(**SHOW.model_dump(), plays=(play,))
+    async with console(size, initial="shows") as (app, pilot):
+        await pilot.press("enter")
+        whole = "the tests of the parser fail" if size[0] == 120 else "the tests of the parser fail in one place and pass"
+        await wait_until(lambda: any(whole in line for line in screen_text(app)))
 
 
 async def test_a_definition_shows_its_text_and_any_version(studio: FakeStudio, console: Console) -> None:

@@ -65,8 +65,9 @@ class HelpDialog(Dialog[None]):
         if self._all:
             for name, action in ACTIONS.items():
                 entries.setdefault(name, _Entry(action.group, action.help, action.keys.split(","), here=False))
-        blocks = [_block(group, [one for one in entries.values() if one.group == group]) for group in _TITLES]
         two = self.app.size.width >= 2 * (_KEYS + _SENTENCE) + 10
+        room = _SENTENCE if two else max(_SENTENCE, self.app.size.width - _KEYS - 10)
+        blocks = [_block(group, [one for one in entries.values() if one.group == group], room) for group in _TITLES]
         return _beside(_stack(blocks[:2]), _stack(blocks[2:])) if two else _stack(blocks)
 
 
@@ -82,7 +83,7 @@ def _live(below: Screen[Any]) -> dict[str, _Entry]:
     return entries
 
 
-def _block(group: str, entries: Sequence[_Entry]) -> list[list[Span]]:
+def _block(group: str, entries: Sequence[_Entry], room: int) -> list[list[Span]]:
     if not entries:
         return []
     lines: list[list[Span]] = [[(_TITLES[group], "bold soft")]]
@@ -91,7 +92,7 @@ def _block(group: str, entries: Sequence[_Entry]) -> list[list[Span]]:
         lines.append(
             [
                 (f"  {keys:<{_KEYS - 2}}", "bold accent" if entry.here else "faint"),
-                (cut(entry.help, _SENTENCE - 2), "ink" if entry.here else "faint"),
+                (cut(entry.help, room - 2), "ink" if entry.here else "faint"),
             ]
         )
     return lines

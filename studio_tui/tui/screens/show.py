@@ -163,7 +163,7 @@ class ShowScreen(StudioScreen):
         """Below each other where there is no room side by side."""
         self.set_class(event.size.width < _WIDE, "-narrow")
         self.query_one("#title").styles.margin = (1, 0) if event.size.height >= 30 else (0, 0)
-        self._draw_play()
+        self.call_after_refresh(self._draw_play)  # the pane has its width only then
 
     def _state(self, play: PlayView) -> tuple[Span, Span]:
         return state_cell("UNSURE" if play.live_state == "unavailable" else play.state, self.studio_app.ascii)
