@@ -22,6 +22,8 @@ from studio_tui.scheduler.launch import (
 from studio_tui.settings_model import Settings
 
 _FLOW_FILE: Final = "FLOW.yaml"
+_SAMPLE: Final = {"scheduled": True, "fired_at": 0.0, "next_fire_at": 0.0}
+"""What a firing that comes due has to fill in; a preview shows the names instead."""
 _FLOW_KEYS: Final = (
     "agent argument-hint args artifacts bare description dry_run effort max_agents max_ops model name pack prompt reactive save "
     "show_graph team_attach team_mode with_synthesis workers bypass links permission_mode steps use yolo"
@@ -92,11 +94,11 @@ class Previews:
         def allowed() -> Collection[str]:
             return allowed_commands(self._settings)
 
-        check_launch(schedule, {}, allowed=allowed)
+        check_launch(schedule, _SAMPLE, allowed=allowed)
         search_path = self._settings.search_path()
         if schedule.action_kind == "command":
             resolve_command(schedule.action_command or "", search_path)
-            return build_argv(schedule, {}, allowed=allowed)
+            return (schedule.action_command or "", *schedule.action_command_args)
         li = resolve_li(search_path, sys.executable)
         return build_argv(schedule, {}, li=li, allowed=allowed, flow_file=_FLOW_FILE)
 
