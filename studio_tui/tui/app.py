@@ -26,7 +26,7 @@ from studio_tui.tui.driver import StudioDriver
 from studio_tui.tui.feeds import Feeds, quit_words
 from studio_tui.tui.keys import bind
 from studio_tui.tui.places import PLACES, Place
-from studio_tui.tui.repaint import ShownLines
+from studio_tui.tui.repaint import Resizing, ShownLines
 from studio_tui.tui.safe_text import line
 from studio_tui.tui.screens.base import OpeningScreen, StudioScreen
 from studio_tui.tui.themes import DEFAULT_THEME, PALETTES, themes
@@ -108,6 +108,7 @@ class StudioApp(App[int], inherit_bindings=False):
         self._interrupted_at = -_TWICE
         self._faults: list[float] = []
         self._shown = ShownLines()
+        self._resizing = Resizing(self, self.action_repaint)
         self.question: OpenQuestion | None = None
         self.last_words: str | None = None
         for entry in themes():
@@ -161,7 +162,9 @@ class StudioApp(App[int], inherit_bindings=False):
             self._feeds.start()
             if self._wanted is not None:
                 self.action_go(self._wanted)
-            self._greet()
+            from studio_tui.tui.hosting import greet
+
+            self.question = greet(self)
         except Exception as error:
             if not isinstance(opening, OpeningScreen):
                 raise
@@ -181,16 +184,6 @@ class StudioApp(App[int], inherit_bindings=False):
             with suppress(TimeoutError):
                 await asyncio.wait_for(shown.answered.wait(), _FIRST_ROWS)
             await asyncio.sleep(_PAINT)
-
-    def _greet(self) -> None:
-        """What is said and asked when the console opens: why nothing can be changed, and who is to fire the schedules."""
-        from studio_tui.tui.hosting import OpenQuestion
-
-        store = self.studio.store.status()
-        if store.mode == "read_only" and store.reason:
-            self.toast(store.reason, severity="warning")
-        self.question = OpenQuestion(self)
-        self.question.look()
 
     def action_host(self) -> None:
         """Decide who fires the schedules, and what of missed fires."""
@@ -214,6 +207,7 @@ class StudioApp(App[int], inherit_bindings=False):
         """Keys typed before a dialog could be seen are not meant for it; after a resize a terminal may show anything."""
         if isinstance(event, events.Resize):
             self._shown.forget()
+            self._resizing.changed()
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._typed.take(event)
         else:

@@ -56,6 +56,16 @@ def ask_about_host(app: StudioApp) -> None:
         app.toast("".join(text for text, _ in host_line(status, app.now())).strip())
 
 
+def greet(app: StudioApp) -> OpenQuestion:
+    """What is said and asked when the console opens: why nothing can be changed, and who is to fire the schedules."""
+    store = app.studio.store.status()
+    if store.mode == "read_only" and store.reason:
+        app.toast(store.reason, severity="warning")
+    question = OpenQuestion(app)
+    question.look()
+    return question
+
+
 class OpenQuestion:
     """What is asked without a key: when the console opens, and when it was told to host, since that may raise the next question.
 

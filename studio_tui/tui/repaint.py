@@ -6,15 +6,42 @@ line that is what one waits for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 from rich.control import Control
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.strip import Strip
+from textual.timer import Timer
+
+if TYPE_CHECKING:
+    from studio_tui.tui.app import StudioApp
+
+_SETTLED: Final = 0.1
+"""Seconds without another change of the window's size after which everything is drawn again."""
 
 Placed = tuple[int, Strip]
 """A strip and the column where it begins."""
+
+
+class Resizing:
+    """Has everything drawn anew once the window's size has settled, but for the first frame.
+
+    A window that shrinks and grows again loses what it showed, and when we look it has the size that we know: then Textual draws
+    nothing.
+    """
+
+    def __init__(self, app: StudioApp, repaint: Callable[[], None]) -> None:
+        self._app, self._repaint = app, repaint
+        self._settling: Timer | None = None
+
+    def changed(self) -> None:
+        """The terminal told a size."""
+        if self._settling is not None:
+            self._settling.stop()
+        if self._app.is_open:
+            self._settling = self._app.set_timer(_SETTLED, self._repaint)
 
 
 class ShownLines:
