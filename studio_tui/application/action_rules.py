@@ -45,16 +45,31 @@ _PARTICULAR: Final = tuple(sorted(frozenset().union(*_USED.values())))
 def action_failures(action: ScheduleAction, facts: LaunchFacts) -> Iterator[FieldFailure]:
     """Every rule that ``action`` breaks."""
     yield from _unused(action)
-    yield from _needed(action)
-    yield from _values(action)
-    yield from _arguments(action)
+    yield from value_failures(action)
     yield from _directory(action, facts)
     if action.kind == "command" and action.command:
         yield from _executable(action.command, facts)
     if action.kind == "flow_yaml" and (action.flow_yaml or "").strip():
         yield from _fault("flow_yaml", facts.flow_problem(action.flow_yaml or ""))
-    yield from chain_failures("on_success", action.on_success)
-    yield from chain_failures("on_fail", action.on_fail)
+    yield from chain_failures(action, value_failures)
+
+
+def value_failures(action: ScheduleAction) -> Iterator[FieldFailure]:
+    """The rules that need nothing of this host: what a kind cannot do without, and the shape of each value."""
+    yield from _needed(action)
+    yield from _values(action)
+    yield from _arguments(action)
+
+
+def without_unused(action: ScheduleAction) -> ScheduleAction:
+    """The action with nothing but what its kind passes on."""
+    return action.model_copy(
+        update={
+            field: ScheduleAction.model_fields[field].get_default(call_default_factory=True)
+            for field in _PARTICULAR
+            if field not in _USED[action.kind]
+        }
+    )
 
 
 def _unused(action: ScheduleAction) -> Iterator[FieldFailure]:

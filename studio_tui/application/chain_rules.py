@@ -1,41 +1,47 @@
-"""What a chain (``on_success``, ``on_fail``) must keep to; the peer checks it only on its command line."""
+"""What a chain (``on_success``, ``on_fail``) must keep to before it is stored; the peer checks it only on its command line.
+
+A step is judged as it will run: laid over the action that led to it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from studio_tui.application.errors import FieldFailure
-from studio_tui.domain.schedules import ACTIONS
-from studio_tui.scheduler.contract import MAX_CHAIN_DEPTH
+from studio_tui.application.models.schedules import ScheduleAction
+from studio_tui.domain.chains import BRANCHES, SHORT_KEYS, step_faults
 
-_KEYS: Final = ("kind", "action_kind", "model", "prompt", "agent", "playbook", "on_success", "on_fail")
-_TEXTS: Final = ("model", "prompt", "agent", "playbook")
-_NESTED: Final = ("on_success", "on_fail")
+Judge = Callable[[ScheduleAction], Iterator[FieldFailure]]
+"""The rules of one action by itself."""
 
-
-def chain_failures(field: str, chain: Mapping[str, object] | None) -> Iterator[FieldFailure]:
-    """Every rule that a chain breaks, however deep."""
-    if chain is not None:
-        yield from _node(("action", field), chain, depth=1)
+_PREFIX = "action_"
 
 
-def _node(path: tuple[str, ...], node: object, *, depth: int) -> Iterator[FieldFailure]:
-    if not isinstance(node, Mapping):
-        yield FieldFailure(path, "not_an_object", "must be an object with what to run next")
-        return
-    if depth > MAX_CHAIN_DEPTH:
-        yield FieldFailure(path, "too_deep", f"chains may be {MAX_CHAIN_DEPTH} deep at most")
-        return
-    for key, value in node.items():
-        here = (*path, key)
-        if key not in _KEYS:
-            yield FieldFailure(here, "unknown", f"is not part of a chain; allowed: {', '.join(_KEYS)}")
-        elif value is None:
+def chain_failures(action: ScheduleAction, judge: Judge) -> Iterator[FieldFailure]:
+    """Every rule that the chains of an action break: first their shape, then what each step would run."""
+    for branch in BRANCHES:
+        step = getattr(action, branch)
+        if step is None:
             continue
-        elif key in ("kind", "action_kind") and value not in ACTIONS:
-            yield FieldFailure(here, "unknown", f"is not an action; allowed: {', '.join(ACTIONS)}")
-        elif key in _TEXTS and not isinstance(value, str):
-            yield FieldFailure(here, "not_text", "must be text")
-        elif key in _NESTED:
-            yield from _node(here, value, depth=depth + 1)
+        shape = [FieldFailure(("action", branch, *fault.path), fault.code, fault.message) for fault in step_faults(step)]
+        yield from shape or _steps(action, ("action", branch), step, judge)
+
+
+def _steps(before: ScheduleAction, path: tuple[str, ...], step: Mapping[str, Any], judge: Judge) -> Iterator[FieldFailure]:
+    action = laid_over(before, step)
+    known: set[tuple[str | int, ...]] = {fault.path for fault in judge(before)}
+    for fault in judge(action):
+        if fault.path not in known:  # what is wrong above is said above
+            yield FieldFailure((*path, *fault.path[1:]), fault.code, fault.message)
+    for branch in BRANCHES:
+        below = step.get(branch)
+        if below is not None:
+            yield from _steps(action, (*path, branch), below, judge)
+
+
+def laid_over(action: ScheduleAction, step: Mapping[str, Any]) -> ScheduleAction:
+    """The action as a step makes it."""
+    return action.model_copy(
+        update={column.removeprefix(_PREFIX): step[key] for key, column in SHORT_KEYS.items() if key in step}
+    )

@@ -5,12 +5,12 @@ The facts come from the store, so that a firing counts whoever launched it (lion
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from studio_tui.domain.schedules import ACTIONS, MISSED_FIRE_POLICIES, OVERLAP_POLICIES, TRIGGERS, ScheduleRecord
+from studio_tui.domain import stored_rules
+from studio_tui.domain.schedules import ScheduleRecord
 
 MISSED_GRACE: Final = 30.0
 """Seconds by which an instant may be late and still simply fire; beyond them it was missed and the policy decides."""
@@ -81,11 +81,7 @@ def budget(schedule: ScheduleRecord, *, usd: float, tokens: int, unreported: int
 
 def rate_window(schedule: ScheduleRecord) -> tuple[int, int] | None:
     """``(max_fires, window in seconds)`` of a well-formed rate limit, else ``None``."""
-    limit = schedule.rate_limit
-    if limit is None or set(limit) != {"max_fires", "window_sec"}:
-        return None
-    fires, window = limit["max_fires"], limit["window_sec"]
-    return (fires, window) if _is_count(fires) and _is_count(window) else None  # type: ignore[return-value]
+    return stored_rules.rate_window(schedule.rate_limit)
 
 
 def rate(schedule: ScheduleRecord, fired: int) -> Verdict:
@@ -113,48 +109,22 @@ def slots(limit: int, running: int) -> Verdict:
 
 def unsupported(schedule: ScheduleRecord) -> str | None:
     """Why this version never fires the schedule, in words; ``None`` when it does. Nothing here looks at the trigger's values."""
-    for name, value, allowed in (
-        ("trigger", schedule.trigger_type, TRIGGERS),
-        ("action", schedule.action_kind, ACTIONS),
-        ("missed-fire policy", schedule.missed_fire_policy, MISSED_FIRE_POLICIES),
-        ("overlap policy", schedule.overlap_policy, OVERLAP_POLICIES),
-    ):
-        if value not in allowed:
-            return f"unknown {name} {value!r}; known: {', '.join(allowed)}"
-    if schedule.defects:
-        return f"stored values cannot be read: {', '.join(schedule.defects)}"
+    return "; ".join(map(str, stored_rules.stored_faults(schedule))) or not_hosted(schedule)
+
+
+def not_hosted(schedule: ScheduleRecord) -> str | None:
+    """What a schedule asks for that this version does not do yet, in words."""
     if schedule.trigger_type == "github_poll":
         return "GitHub polls are not hosted by this version"
     if schedule.threshold_config is not None:
         return "threshold alerts are not evaluated by this version"
-    return _broken_cap(schedule) or missing_action(schedule)
+    return None
 
 
 def missing_action(schedule: ScheduleRecord) -> str | None:
     """What an action lacks to have anything to run, or ``None``."""
-    kind = schedule.action_kind
-    wanted, value = {
-        "command": ("a command", schedule.action_command),
-        "play": ("a playbook", schedule.action_playbook),
-        "flow_yaml": ("a flow", schedule.action_flow_yaml),
-    }.get(kind, ("a prompt", schedule.action_prompt))
-    return None if (value or "").strip() else f"nothing to run: the {kind} action has no {wanted.removeprefix('a ')}"
-
-
-def _broken_cap(schedule: ScheduleRecord) -> str | None:
-    if schedule.rate_limit is not None and rate_window(schedule) is None:
-        return "rate_limit must hold exactly max_fires and window_sec, whole numbers above 0"
-    if schedule.max_runs is not None and schedule.max_runs < 1:
-        return "max_runs must be at least 1"
-    if schedule.budget_usd is not None and not (math.isfinite(schedule.budget_usd) and schedule.budget_usd > 0):
-        return "budget_usd must be above 0"
-    if schedule.budget_tokens is not None and schedule.budget_tokens < 1:
-        return "budget_tokens must be at least 1"
-    return None
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    column = stored_rules.missing_column(schedule)
+    return None if column is None else stored_rules.nothing_to_run(schedule, column)
 
 
 def _count(number: int, noun: str) -> str:

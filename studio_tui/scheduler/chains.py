@@ -8,23 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from types import MappingProxyType
 from typing import Any, Final
 
+from studio_tui.domain.chains import MAX_CHAIN_DEPTH, SHORT_KEYS
 from studio_tui.domain.schedules import ScheduleRecord
-from studio_tui.scheduler.contract import MAX_CHAIN_DEPTH
-
-_SHORT: Final = MappingProxyType(
-    {
-        "action_kind": "action_kind",
-        "kind": "action_kind",
-        "model": "action_model",
-        "prompt": "action_prompt",
-        "agent": "action_agent",
-        "playbook": "action_playbook",
-    }
-)
-"""Short keys of a step; a later one wins over an earlier one."""
 
 _TEXT: Final = frozenset(
     {
@@ -61,9 +48,9 @@ def laid_over(schedule: ScheduleRecord, step: Mapping[str, object]) -> ScheduleR
     for key, value in step.items():
         if key in _TEXT or key in _LISTS or key in _OBJECTS:
             merged[key] = _checked(key, value)
-        elif key not in _SHORT and key not in _COLUMNS:
-            raise ChainBroken(f"{key!r} is no key of a chain step; allowed: {', '.join(sorted(_SHORT))} and action_ columns")
-    for short, column in _SHORT.items():
+        elif key not in SHORT_KEYS and key not in _COLUMNS:
+            raise ChainBroken(f"{key!r} is no key of a chain step; allowed: {', '.join(sorted(SHORT_KEYS))} and action_ columns")
+    for short, column in SHORT_KEYS.items():
         if short in step:
             merged[column] = _checked(column, step[short])
     return replace(schedule, **merged)

@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-MAX_CHAIN_DEPTH: Final = 10
-"""Firings that may follow from one another; the first has depth 0."""
+from studio_tui.domain.chains import MAX_CHAIN_DEPTH as MAX_CHAIN_DEPTH
 
 PROMPT_LIMIT: Final = 262_144
 """Characters of the longest prompt that lionagi accepts, before and after its templates are filled."""

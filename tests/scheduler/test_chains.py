@@ -82,7 +82,13 @@ async def test_a_step_that_inherits_itself_ends_at_the_limit(bench: Bench) -> No
     assert [row.chain_depth for row in bench.state.rows()] == list(range(11))
 
 
-@pytest.mark.parametrize("step", [{"nonsense": 1}, {"action_command": "reboot"}, {"action_cwd": "/no/such/place"}])
+async def test_a_chain_that_cannot_be_read_fires_nothing_at_all(bench: Bench) -> None:
+    bench.state.add(a_schedule(on_success={"nonsense": 1, **STOP}))
+    assert await bench.due() == "broken"
+    assert bench.state.rows() == []
+
+
+@pytest.mark.parametrize("step", [{"action_command": "reboot"}, {"action_cwd": "/no/such/place"}])
 async def test_a_step_that_cannot_be_launched_is_a_failed_row(bench: Bench, step: dict[str, object]) -> None:
     bench.state.add(a_schedule(on_success={**step, **STOP}))
     bench.processes.at_once = 0

@@ -304,7 +304,7 @@ async def test_by_hand_works_on_a_disabled_schedule_and_moves_no_instant(bench: 
 @pytest.mark.parametrize(
     ("columns", "error", "words"),
     [
-        ({"defects": ("rate_limit",)}, ValidationFailure, "cannot be read: rate_limit"),
+        ({"defects": ("rate_limit",)}, ValidationFailure, "rate_limit: cannot be read"),
         ({"action_command": "reboot"}, ValidationFailure, "ALLOWLIST"),
         ({"action_cwd": "/no/such/place"}, ValidationFailure, "/no/such/place"),
         ({"action_command_args": ("{{pr_number}}",)}, ValidationFailure, "no value for {{pr_number}}"),

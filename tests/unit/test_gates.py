@@ -94,13 +94,24 @@ def test_slots(limit: int, running: int, allowed: bool, words: str) -> None:
     assert verdict.reason_code == (None if allowed else "schedule.deferred.capacity")
 
 
+THRESHOLD: dict[str, Any] = {"metric": "failed_sessions", "op": "gt", "value": 3, "window_minutes": 60}
+
+
 @pytest.mark.parametrize(
     ("values", "part"),
     [
         ({"trigger_type": "github_poll"}, "GitHub polls are not hosted by this version"),
-        ({"threshold_config": {"metric": "failed_sessions"}}, "threshold"),
-        ({"threshold_config": {}}, "threshold"),
-        ({"defects": ("rate_limit", "on_fail")}, "rate_limit, on_fail"),
+        ({"threshold_config": THRESHOLD}, "threshold alerts are not evaluated by this version"),
+        ({"threshold_config": {}}, "threshold_config: must hold exactly metric, op, value, window_minutes"),
+        ({"threshold_config": {**THRESHOLD, "metric": "luck"}}, "threshold_config.metric: 'luck' is not known; allowed: failed_"),
+        ({"threshold_config": {**THRESHOLD, "op": "lt"}}, "threshold_config.op: 'lt' is not known; allowed: gt, gte"),
+        ({"threshold_config": {**THRESHOLD, "value": True}}, "threshold_config.value: must be a number"),
+        ({"threshold_config": {**THRESHOLD, "window_minutes": 0}}, "threshold_config.window_minutes: must be a whole number"),
+        ({"defects": ("rate_limit", "on_fail")}, "rate_limit: cannot be read; on_fail: cannot be read"),
+        ({"on_fail": {"promt": "x"}}, "on_fail.promt: is not part of a chain"),
+        ({"on_success": {"on_fail": "again"}}, "on_success.on_fail: must be an object"),
+        ({"on_fail": {"kind": "engine"}}, "on_fail.kind: is not an action; allowed: agent"),
+        ({"on_fail": {"prompt": 3}}, "on_fail.prompt: must be text"),
         ({"trigger_type": "lunar"}, "unknown trigger 'lunar'; known: cron, interval, at, github_poll"),
         ({"action_kind": "engine"}, "unknown action 'engine'"),
         ({"overlap_policy": "queue"}, "unknown overlap policy 'queue'; known: skip, allow"),
@@ -135,6 +146,7 @@ def test_why_this_version_never_fires_a_schedule(values: dict[str, Any], part: s
         {"action_kind": "play", "action_playbook": "demo"},
         {"action_kind": "flow_yaml", "action_flow_yaml": "steps: []"},
         {"rate_limit": {"max_fires": 1, "window_sec": 60}, "max_runs": 1, "budget_usd": 0.5, "budget_tokens": 1},
+        {"on_fail": {"action_command": "false", "max_runs": 3, "on_fail": None}},  # a step may name any column
         {"interval_sec": None},  # what is wrong with a trigger is said by the cadence
         {"enabled": False},
     ],
