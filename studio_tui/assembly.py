@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from studio_tui.application.ports import ActProvenance
-from studio_tui.changes import Changes
+from studio_tui.changes import Changes, Source
 from studio_tui.clock import SystemClock
 from studio_tui.settings_model import Settings
 from studio_tui.state.store import Store
@@ -54,7 +54,7 @@ class Assembly:
         self.settings = settings
         self.answer: bool | None = settings.scheduler
         self.clock = SystemClock()
-        self.changes = Changes(*((self._store_changes, self._root_changes) if hosts else ()))
+        self.changes = Changes(*(self._sources() if hosts else ()))
         location = settings.db.get_secret_value() if settings.db is not None else None
         self.database = Store(
             location, home=settings.home, read_only=settings.read_only, busy_timeout_ms=settings.busy_timeout_ms
@@ -294,6 +294,12 @@ class Assembly:
     def may_have_fired(self) -> bool:
         """Whether anybody asked for the part that fires."""
         return "scheduler_host" in vars(self)
+
+    def _sources(self) -> tuple[Source, ...]:
+        return (
+            Source(frozenset({"store"}), self._store_changes),
+            Source(frozenset({"definitions", "shows"}), self._root_changes),
+        )
 
     def _store_changes(self) -> AbstractAsyncContextManager[AsyncIterator[frozenset[str]]]:
         from studio_tui.state.changes import StoreWatch

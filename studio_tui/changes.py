@@ -8,7 +8,7 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 INTERVAL: Final = 0.25
 """Seconds between two answers to one subscriber: at most four a second."""
@@ -20,14 +20,22 @@ ChangeSource = AbstractAsyncContextManager[AsyncIterator[frozenset[str]]]
 log = logging.getLogger(__name__)
 
 
+class Source(NamedTuple):
+    """How to make a source, and the topics that it tells of."""
+
+    topics: frozenset[str]
+    make: Callable[[], ChangeSource]
+
+
 class Changes:
     """Follows its sources while it is entered, and tells every subscriber what changed since that one was told last.
 
-    ``sources`` make a source each; one that fails is made anew after a while, and does not disturb the others. ``failures``
-    holds the last error of each source that is down, by its number.
+    A source that fails is made anew after a while, and does not disturb the others. Nobody knows what changed before it was
+    entered, be it at the start or after a failure: all its topics are told then. ``failures`` holds the last error of each
+    source that is down, by its number.
     """
 
-    def __init__(self, *sources: Callable[[], ChangeSource], interval: float = INTERVAL) -> None:
+    def __init__(self, *sources: Source, interval: float = INTERVAL) -> None:
         self.failures: dict[int, str] = {}
         self._sources = sources
         self._interval = interval
@@ -37,8 +45,8 @@ class Changes:
 
     async def __aenter__(self) -> Self:
         self._tasks = [
-            asyncio.create_task(self._follow(number, make), name=f"change source {number}")
-            for number, make in enumerate(self._sources)
+            asyncio.create_task(self._follow(number, source), name=f"change source {number}")
+            for number, source in enumerate(self._sources)
         ]
         return self
 
@@ -66,12 +74,13 @@ class Changes:
         for subscription in list(self._subscriptions):
             subscription.tell(topics)
 
-    async def _follow(self, number: int, make: Callable[[], ChangeSource]) -> None:
+    async def _follow(self, number: int, source: Source) -> None:
         attempt = 0
         while True:
             try:
-                async with make() as changes:
+                async with source.make() as changes:
                     self.failures.pop(number, None)
+                    self._tell(source.topics)
                     async for topics in changes:
                         attempt = 0
                         self._tell(topics)

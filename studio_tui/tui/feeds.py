@@ -32,7 +32,7 @@ class Feeds:
     def __init__(self, app: StudioApp) -> None:
         self._app = app
         self._task: asyncio.Task[None] | None = None
-        self._counting = False
+        self._counting = self._count_again = False
         self._minute = ""
 
     def start(self) -> None:
@@ -68,10 +68,12 @@ class Feeds:
             screen.changed(topics)
 
     def _count(self) -> None:
-        """Ask for the figures of the header, one question at a time."""
-        if not self._counting:
-            self._counting = True
-            self._app.run_worker(self._ask_overview(), group="header", exit_on_error=False)
+        """Ask for the figures of the header, one question at a time; once more if something changed while one was on its way."""
+        if self._counting:
+            self._count_again = True
+            return
+        self._counting, self._count_again = True, False
+        self._app.run_worker(self._ask_overview(), group="header", exit_on_error=False)
 
     async def _ask_overview(self) -> None:
         app = self._app
@@ -84,6 +86,8 @@ class Feeds:
             app.fault(error)
         finally:
             self._counting = False
+        if self._count_again:
+            self._count()
 
     def tick(self) -> None:
         """Once a second: states that are in memory, and the clock. What did not change is not drawn."""

@@ -190,6 +190,27 @@ async def test_the_header_is_true_after_it_was_hidden(console: Console, studio: 
         await wait_until(lambda: "7 run" in screen_text(app)[0])
 
 
+async def test_a_change_during_a_count_is_counted_too(console: Console, studio: FakeStudio) -> None:
+    async with console(places=PLACES) as (app, _):
+        await wait_until(lambda: app.facts.running == 3)
+        asked = studio.overview.overview
+        go = asyncio.Event()
+
+        async def slow() -> Overview:
+            found = await asked()
+            await go.wait()
+            return found
+
+        studio.overview.overview = slow  # type: ignore[method-assign]
+        studio.changes.nudge("store")
+        await wait_until(lambda: app._feeds._counting)
+        studio.overview.now = Overview(running=9, attention=())
+        studio.changes.nudge("store")
+        await wait_until(lambda: app._feeds._count_again)
+        go.set()
+        await wait_until(lambda: app.facts.running == 9)
+
+
 async def test_places_keep_their_selection(console: Console) -> None:
     async with console(places=PLACES) as (app, pilot):
         await pilot.press("j", "j", "2")
