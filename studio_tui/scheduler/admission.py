@@ -1,14 +1,12 @@
-"""Whether a due schedule may be launched now, decided from the store in the order of lionagi 0.36.
+"""Whether a schedule may be launched now, decided from the store in the order of lionagi 0.36.
 
-The verdict and the claim that follows it happen under one lock, and the claim inserts the running row. So the next verdict of
-this process counts it, and nothing has to be reserved or given back. Another process may fire at the same moment (by hand, say):
-the claim counts once more in its own transaction (:meth:`Admission.limits`).
+The claim decides: it counts in the transaction that inserts the running row (:meth:`Admission.limits`), so that whoever fires at
+the same moment, in this process or in another, is counted or counts. Nothing is reserved or given back. A claim that is lost is
+explained by :meth:`Admission.refusal`.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from typing import Final
 
 from studio_tui.application.ports import Limits, SchedulerStateService
@@ -21,19 +19,14 @@ DEFERRAL_INTERVAL: Final = 30.0
 
 
 class Admission:
-    """The gates of one host. ``slots`` is how many firings may run at once, 0 for no limit.
+    """The gates of one host. ``slots`` is how many firings may run at once, 0 for no limit."""
 
-    ``busy(schedule_id)`` counts the firings of this process, all of them for ``None``, with a chain counting as one firing
-    from its first step to its last: between two steps the store has no running row of it.
-    """
-
-    def __init__(self, state: SchedulerStateService, *, slots: int, busy: Callable[[str | None], int]) -> None:
-        self.lock = asyncio.Lock()
+    def __init__(self, state: SchedulerStateService, *, slots: int) -> None:
         self.slots = slots
-        self._state, self._busy = state, busy
+        self._state = state
 
     async def refusal(self, schedule: ScheduleRecord, now: float, *, own_rows: int = 0) -> gates.Verdict | None:
-        """The first gate that refuses, or ``None``. Call with :attr:`lock` held until the claim is done.
+        """The first gate that refuses, or ``None``.
 
         ``own_rows`` is 1 when the store already holds the firing's own row, which must not count against it.
         """
@@ -48,14 +41,20 @@ class Admission:
         """Whether one more firing fits."""
         if self.slots <= 0:
             return gates.slots(0, 0)
-        running = await self._state.count_running(None) - own_rows
-        return gates.slots(self.slots, max(running, self._busy(None)))
+        return gates.slots(self.slots, max(0, await self._state.count_running(None) - own_rows))
 
     def limits(self, schedule: ScheduleRecord, now: float) -> Limits:
-        """The gates that count rows, for the claim itself: between verdict and claim another process may have fired."""
+        """The gates for the claim itself."""
         fires, seconds = gates.rate_window(schedule) or (None, 0)
-        alone = schedule.overlap_policy != "allow"
-        return Limits(alone, schedule.max_runs, fires, now - seconds, max(0, self.slots))
+        return Limits(
+            alone=schedule.overlap_policy != "allow",
+            max_runs=schedule.max_runs,
+            max_fires=fires,
+            since=now - seconds,
+            slots=max(0, self.slots),
+            budget_usd=schedule.budget_usd,
+            budget_tokens=schedule.budget_tokens,
+        )
 
     async def max_runs_reached(self, schedule: ScheduleRecord) -> gates.Verdict | None:
         """The verdict when no run is left, for the check after a firing."""
@@ -67,8 +66,7 @@ class Admission:
     async def _overlap(self, schedule: ScheduleRecord, now: float, own_rows: int) -> gates.Verdict:
         if schedule.overlap_policy == "allow":
             return gates.overlap(schedule, 0)
-        running = await self._state.count_running(schedule.schedule_id) - own_rows
-        return gates.overlap(schedule, max(running, self._busy(schedule.schedule_id)))
+        return gates.overlap(schedule, max(0, await self._state.count_running(schedule.schedule_id) - own_rows))
 
     async def _budget(self, schedule: ScheduleRecord, now: float, own_rows: int) -> gates.Verdict:
         if schedule.budget_usd is None and schedule.budget_tokens is None:

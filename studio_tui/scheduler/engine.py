@@ -79,7 +79,7 @@ def assemble(outside: Outside, settings: HostSettings, *, may_launch: Callable[[
     """Wire the parts. ``may_launch`` answers whether due instants are this process's to fire; ``on_end`` hears of each end."""
     state, clock, closing = outside.state, outside.clock, asyncio.Event()
     supervisor = Supervisor(closing=closing, on_end=on_end)
-    admission = Admission(state, slots=settings.slots, busy=supervisor.busy)
+    admission = Admission(state, slots=settings.slots)
     launcher = Launcher(
         state,
         search_path=settings.search_path,

@@ -31,7 +31,7 @@ SLOT_RETRY: Final = 5.0
 """Seconds after which a firing that waits for a slot looks again: a slot freed by this process wakes it at once."""
 
 _TRIES: Final = 3
-"""How often a firing by hand asks the gates again when another process was faster."""
+"""How often a firing by hand tries to claim while the gates would let it through."""
 
 Word = Literal["fired", "skipped", "failed", "waiting", "disabled", "broken", "lost"]
 
@@ -91,20 +91,20 @@ class Occurrences:
         context = dict(context or {"scheduled": True, "fired_at": now, "next_fire_at": planned})
         run_id = self._new_id()
         launch = await self._prepared(schedule, context, run_id)
-        async with self._admission.lock:
-            if not self._may_launch():
-                return Evaluated("lost")
-            verdict = await self._admission.refusal(schedule, now)
-            if verdict is not None:
-                return await self._refused(schedule, verdict, now, following)
-            if isinstance(launch, LaunchRefused):
-                return await self._refuse_launch(schedule, launch, context, now, following, run_id)
-            claimed = await self._claim(schedule, launch, context, now, run_id=run_id, claimed=planned, following=following)
-        if claimed is None:
+        if not self._may_launch():
             return Evaluated("lost")
-        self._deferrals.clear(schedule.schedule_id)
-        self._told.pop(schedule.schedule_id, None)
-        return Evaluated("fired")
+        if isinstance(launch, Launch) and await self._claim(
+            schedule, launch, context, now, run_id=run_id, claimed=planned, following=following
+        ):
+            self._deferrals.clear(schedule.schedule_id)
+            self._told.pop(schedule.schedule_id, None)
+            return Evaluated("fired")
+        verdict = await self._admission.refusal(schedule, now)
+        if verdict is not None:
+            return await self._refused(schedule, verdict, now, following)
+        if isinstance(launch, LaunchRefused):
+            return await self._refuse_launch(schedule, launch, context, now, following, run_id)
+        return Evaluated("lost")
 
     async def by_hand(self, schedule_id: str) -> str:
         """Fire now, whatever the trigger says; the id of the firing, whose process has been started or refused by then.
@@ -134,17 +134,16 @@ class Occurrences:
             await self.bury(row, reason)
             return None
         launch = await self._prepared(schedule, row.trigger_context, run_id)
-        async with self._admission.lock:
-            if not self._may_launch():
-                return None
-            verdict = await self._admission.refusal(schedule, now, own_rows=1)
-            if verdict is not None and verdict.gate in ("overlap", "rate", "slots"):
-                return None
-            if verdict is not None or isinstance(launch, LaunchRefused):
-                await self.bury(row, verdict.words if verdict is not None else str(launch))
-                return None
-            old = self._never_launched(row, f"fired again as {run_id}")
-            claimed = await self._claim(schedule, launch, row.trigger_context, now, run_id=run_id, instead_of=old)
+        if not self._may_launch():
+            return None
+        verdict = await self._admission.refusal(schedule, now, own_rows=1)
+        if verdict is not None and verdict.gate in ("overlap", "rate", "slots"):
+            return None
+        if verdict is not None or isinstance(launch, LaunchRefused):
+            await self.bury(row, verdict.words if verdict is not None else str(launch))
+            return None
+        old = self._never_launched(row, f"fired again as {run_id}")
+        claimed = await self._claim(schedule, launch, row.trigger_context, now, run_id=run_id, instead_of=old)
         if claimed is not None:
             await self._endings.forget(old)
         return run_id if claimed is not None else None
@@ -190,19 +189,18 @@ class Occurrences:
         run_id: str,
         abandoned: asyncio.Event,
     ) -> Supervised:
-        """Claim, asking the gates again when another process fired in between. Raises the errors of :meth:`by_hand`."""
-        async with self._admission.lock:
-            for _ in range(_TRIES):
-                if self._endings.closing.is_set() or abandoned.is_set():
-                    raise StateUnavailable("nothing is launched any more: this console shuts down", retryable=False)
-                verdict = await self._admission.refusal(schedule, now)
-                if verdict is not None:
-                    raise _not_fired(schedule, verdict.words)
-                claimed = await self._claim(schedule, launch, context, now, run_id=run_id)
-                if claimed is not None:
-                    return claimed
-                if await self._state.get_schedule(schedule.schedule_id) is None:
-                    raise NotFound("schedule", schedule.schedule_id)
+        """Claim, once more when what stood in the way has gone by then. Raises the errors of :meth:`by_hand`."""
+        for _ in range(_TRIES):
+            if self._endings.closing.is_set() or abandoned.is_set():
+                raise StateUnavailable("nothing is launched any more: this console shuts down", retryable=False)
+            claimed = await self._claim(schedule, launch, context, now, run_id=run_id)
+            if claimed is not None:
+                return claimed
+            verdict = await self._admission.refusal(schedule, now)
+            if verdict is not None:
+                raise _not_fired(schedule, verdict.words)
+            if await self._state.get_schedule(schedule.schedule_id) is None:
+                raise NotFound("schedule", schedule.schedule_id)
         raise _not_fired(schedule, "other firings of it began at the same moment; try again")
 
     # --- shared -------------------------------------------------------------------------------------------------------

@@ -98,11 +98,14 @@ class MemorySchedulerState:
         executed = [row for row in others if self._executed(row, schedule_id)]
         running = [row for row in others if row.status == "running"]
         fired = sum((row.fired_at or 0) >= limits.since for row in executed)
+        spend = self.spend.get(schedule_id, Spend(0.0, 0, 0))
         return not (
             (limits.alone and any(row.schedule_id == schedule_id for row in running))
             or (limits.max_runs is not None and len(executed) >= limits.max_runs)
             or (limits.max_fires is not None and fired >= limits.max_fires)
             or (limits.slots and len(running) >= limits.slots)
+            or (limits.budget_usd is not None and spend.usd >= limits.budget_usd)
+            or (limits.budget_tokens is not None and spend.tokens >= limits.budget_tokens)
         )
 
     def _begin(self, occurrence: Occurrence, now: float) -> None:

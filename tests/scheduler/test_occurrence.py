@@ -10,6 +10,7 @@ import pytest
 from studio_tui.application.errors import Conflict, NotFound, StateUnavailable, StudioApplicationError, ValidationFailure
 from studio_tui.application.ports import OutputTail, Spend
 from studio_tui.domain.runs import RunRecord
+from studio_tui.domain.schedules import ScheduleRecord
 from tests.fakes.clock import NOW
 from tests.processes.waiting import until
 from tests.scheduler.conftest import Bench, a_schedule
@@ -351,13 +352,22 @@ async def test_by_hand_on_a_poll_is_a_fire_like_any_other(bench: Bench) -> None:
 
 async def test_a_caller_that_goes_away_before_the_claim_fires_nothing(bench: Bench) -> None:
     bench.state.add(a_schedule())
-    await bench.engine.occurrences._admission.lock.acquire()
+    answers, original = asyncio.Event(), bench.state.get_schedule
+
+    async def slow(schedule_id: str) -> ScheduleRecord | None:
+        await answers.wait()
+        return await original(schedule_id)
+
+    bench.state.get_schedule = slow  # type: ignore[method-assign]
+    before = set(asyncio.all_tasks())
     asked = asyncio.ensure_future(bench.engine.occurrences.by_hand("tick"))
-    await until(lambda: bench.state.asked["get_schedule"])
+    await asyncio.sleep(0)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
-    bench.engine.occurrences._admission.lock.release()
+    answers.set()
+    await until(lambda: set(asyncio.all_tasks()) <= before)
+    assert bench.state.rows() == []
     assert await bench.due() == "fired", "and the scheduler goes on"
     assert len(bench.state.rows()) == 1
 

@@ -38,7 +38,8 @@ class Limits:
     """What must still hold in the very transaction of a claim: the gates were asked before, and another process may have fired.
 
     ``alone``: no firing of the schedule runs; ``max_runs``: at most so many executed ones over its life; ``max_fires``: at most
-    so many since ``since`` (epoch seconds); ``slots``: at most so many running ones of all. ``None`` and 0 are no limit.
+    so many since ``since`` (epoch seconds); ``slots``: at most so many running ones of all; ``budget_usd`` and ``budget_tokens``:
+    its runs have reported less than that. ``None`` and 0 are no limit.
     """
 
     alone: bool = False
@@ -46,6 +47,8 @@ class Limits:
     max_fires: int | None = None
     since: float = 0.0
     slots: int = 0
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

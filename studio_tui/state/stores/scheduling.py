@@ -246,11 +246,19 @@ async def _has_room(connection: AsyncConnection, occurrence: Occurrence, limits:
         "apart_from": "" if instead_of is None else instead_of.run_id,
     }
     found = (await connection.execute(queries.CLAIM_COUNTS, values)).one()
-    return not (
+    if (
         (limits.alone and found.running)
         or (limits.max_runs is not None and found.executed >= limits.max_runs)
         or (limits.max_fires is not None and found.fired >= limits.max_fires)
         or (limits.slots and found.running_of_all >= limits.slots)
+    ):
+        return False
+    if limits.budget_usd is None and limits.budget_tokens is None:
+        return True
+    usd, tokens, _ = (await connection.execute(queries.SPEND, values)).one()
+    return not (
+        (limits.budget_usd is not None and usd >= limits.budget_usd)
+        or (limits.budget_tokens is not None and tokens >= limits.budget_tokens)
     )
 
 
