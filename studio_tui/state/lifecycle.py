@@ -1,7 +1,8 @@
 """Every status write: the row, its reason, and its line of history, in the caller's transaction (ADR-0057; lionagi 0.36).
 
-A status never changes alone. The history row and the row itself carry the same instant and the same reason; a terminal status
-is never left; and who lost a race writes nothing.
+A status never changes alone. The history row and the row itself carry the same instant and the same reason; no status follows
+another one that it may not follow, except by an override with a name and a reason, which leaves an administrator's event; and
+who lost a race writes nothing.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, RowMapping, Table, insert, select, update
+from sqlalchemy import ColumnElement, Insert, RowMapping, Table, func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict
+from studio_tui.application.ports.lifecycle import Override
 from studio_tui.domain.reasons import REASON_WORDS
 from studio_tui.domain.statuses import VOCABULARIES, Vocabulary
+from studio_tui.state.queries.admin_events import new_event
 from studio_tui.state.schema import (
     dispatch_outbox,
     invocations,
@@ -30,7 +33,7 @@ from studio_tui.state.schema import (
 
 Evidence = Sequence[Mapping[str, str]]
 
-_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
+STATUS_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     {
         "session": sessions,
         "invocation": invocations,
@@ -41,6 +44,7 @@ _TABLES: Final[Mapping[str, Table]] = MappingProxyType(
         "dispatch": dispatch_outbox,
     }
 )
+"""The table of each entity with a status column of its own; a schedule's is ``enabled`` (see ``definition_history``)."""
 _EXTRA_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "session": frozenset({"ended_at", "duration_ms", "ended_at_is_approximate", "node_metadata", "current_phase"}),
@@ -83,19 +87,21 @@ async def write_status(
     source: str,
     actor: str | None,
     now: float,
-    expected: Collection[str] | None = None,
+    expected: Collection[str | None] | None = None,
     expected_updated_at: float | None = None,
     extra: Mapping[str, object] | None = None,
     metadata: Mapping[str, object] | None = None,
+    override: Override | None = None,
 ) -> bool:
     """Give a row a status. False when it is gone or is not as ``expected``: then nothing was written.
 
     ``expected`` are the statuses that it may have now, ``expected_updated_at`` the exact stored value. The status that it has
-    already may be written again and renews the reason. Raises :class:`Conflict` when the row has ended in another status, and
-    :class:`ValueError` for a status, reason code or extra field that the entity does not know.
+    already may be written again and renews the reason. Raises :class:`Conflict` when the status may not follow the one that the
+    row has, unless there is an ``override``, and :class:`ValueError` for a status, reason code or extra field that the entity
+    does not know.
     """
     vocabulary = _checked(entity, status, reason_code)
-    values, table = _checked_extra(entity, extra), _TABLES[entity]
+    values, table = _checked_extra(entity, extra), STATUS_TABLES[entity]
     if _guard_suffices(vocabulary, expected):
         (previous,) = expected or ()
     else:
@@ -103,10 +109,12 @@ async def write_status(
         if row is None or not _as_expected(row, expected, expected_updated_at):
             return False
         previous = row["status"]
-        _stays_if_ended(vocabulary, previous, status)
-        values = _derived(row, vocabulary, status, now) | values
+        values = _derived(row, vocabulary, status, values, now)
+    forced = not _follows(vocabulary, previous, status, override)
     if entity != "dispatch":
         values |= reason_columns(reason_code, summary, evidence)
+    if (entity, status) == ("invocation", "cancelled") and override is None:
+        values = _first_cancel_stays(table, values, again=previous == status)
     changed = await connection.execute(
         update(table)
         .where(table.c.id == entity_id, *_same(table, previous, expected_updated_at))
@@ -116,6 +124,8 @@ async def write_status(
         return False
     line = transition(entity, entity_id, previous, status, reason_code, summary, evidence, source, actor, now, metadata or {})
     await record(connection, line)
+    if forced and override is not None:
+        await connection.execute(_override_event(line, override))
     return True
 
 
@@ -185,20 +195,42 @@ def _checked_extra(entity: str, extra: Mapping[str, object] | None) -> dict[str,
     return values
 
 
-def _guard_suffices(vocabulary: Vocabulary, expected: Collection[str] | None) -> bool:
+def _guard_suffices(vocabulary: Vocabulary, expected: Collection[str | None] | None) -> bool:
     """Whether no row has to be read first: the one status that it may have is known, and nothing is derived from the rest."""
     return (
         vocabulary.entity != "session" and expected is not None and len(expected) == 1 and not vocabulary.terminal & set(expected)
     )
 
 
-def _stays_if_ended(vocabulary: Vocabulary, previous: str | None, status: str) -> None:
-    if previous is not None and previous in vocabulary.terminal and not vocabulary.allows(previous, status):
-        message = f"it has ended already ({previous}) and stays so"
+def _follows(vocabulary: Vocabulary, previous: str | None, status: str, override: Override | None) -> bool:
+    """Whether the change is an ordinary one; False when only the override lets it pass. Raises :class:`Conflict`."""
+    if previous is None or vocabulary.allows(previous, status):
+        return True
+    if override is None:
+        ended = previous in vocabulary.terminal
+        message = (
+            f"it has ended already ({previous}) and stays so" if ended else f"it is {previous}, which {status} cannot follow"
+        )
         raise Conflict(vocabulary.entity, expected=None, actual=previous, message=message)
+    return False
 
 
-def _as_expected(row: RowMapping, expected: Collection[str] | None, updated_at: float | None) -> bool:
+def _override_event(line: Mapping[str, Any], override: Override) -> Insert:
+    """What administrators see of an override (lionagi 0.36)."""
+    details = {
+        "entity_type": line["entity_type"],
+        "previous_status": line["previous_status"],
+        "new_status": line["status"],
+        "reason_code": line["reason_code"],
+        "justification": override.justification,
+    }
+    event_id, target = uuid.uuid4().hex[:12], line["entity_id"]
+    return new_event(
+        event_id, "status_transition_override", details, target_id=target, actor=override.actor, now=line["created_at"]
+    )
+
+
+def _as_expected(row: RowMapping, expected: Collection[str | None] | None, updated_at: float | None) -> bool:
     if expected is not None and row["status"] not in expected:
         return False
     return updated_at is None or row["updated_at"] == updated_at
@@ -210,10 +242,34 @@ def _same(table: Table, previous: str | None, updated_at: float | None) -> list[
     return [status] if updated_at is None else [status, table.c.updated_at == updated_at]
 
 
-def _derived(row: RowMapping, vocabulary: Vocabulary, status: str, now: float) -> dict[str, object]:
-    """The end of a run that did not write its own, and its length when both ends were measured."""
-    if vocabulary.entity != "session" or status not in vocabulary.terminal or row["ended_at"] is not None:
-        return {}
-    started = row["started_at"]
-    length = (now - started) * 1000.0 if started is not None and not row["ended_at_is_approximate"] else None
-    return {"ended_at": now, "duration_ms": length}
+def _derived(row: RowMapping, vocabulary: Vocabulary, status: str, values: dict[str, object], now: float) -> dict[str, object]:
+    """``values`` with the end of a run that ends now, and its length when both ends were measured (lionagi 0.36).
+
+    An end that was only guessed before is measured by this change; one that comes with the change and is marked as a guess
+    leaves the length unknown.
+    """
+    if vocabulary.entity != "session" or status not in vocabulary.terminal or row["status"] == status:
+        return values
+    ended = values.get("ended_at", row["ended_at"])
+    if ended is None or ("ended_at" not in values and row["ended_at_is_approximate"]):
+        values = {**values, "ended_at": (ended := now), "ended_at_is_approximate": 0}
+    values = {"ended_at": ended, "ended_at_is_approximate": 0, **values}
+    if values["ended_at_is_approximate"]:
+        return {**values, "duration_ms": None}
+    return {"duration_ms": _length(row["started_at"], ended), **values}
+
+
+def _length(started: object, ended: object) -> float | None:
+    """Milliseconds between two instants in epoch seconds."""
+    if isinstance(started, int | float) and isinstance(ended, int | float):
+        return max(0.0, (ended - started) * 1000.0)
+    return None
+
+
+def _first_cancel_stays(table: Table, values: Mapping[str, object], *, again: bool) -> dict[str, object]:
+    """Who cancels an invocation after somebody else keeps the end, and the reason, that the first one gave (lionagi 0.36)."""
+    kept = {"ended_at", "status_reason_code", "status_reason_summary", "status_evidence_refs"} if again else {"ended_at"}
+    return {
+        name: func.coalesce(table.c[name], literal(value, table.c[name].type)) if name in kept else value
+        for name, value in values.items()
+    }

@@ -119,7 +119,10 @@ async def test_a_missing_status_is_left_as_what_it_is(db: StateDB) -> None:
     [
         ({"started_at": START}, NOW, 100_500.0),
         ({"started_at": None}, NOW, None),
-        ({"started_at": START, "ended_at_is_approximate": 1}, NOW, None),
+        ({"started_at": START, "ended_at_is_approximate": 1}, NOW, 100_500.0),
+        ({"started_at": START, "ended_at": START + 5, "ended_at_is_approximate": 1}, NOW, 100_500.0),
+        ({"started_at": START, "ended_at": START + 5}, START + 5, 5000.0),
+        ({"started_at": NOW + 9}, NOW, 0.0),
         ({"started_at": START, "ended_at": START + 5, "duration_ms": 5000.0}, START + 5, 5000.0),
     ],
 )
