@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.driver import DriverConnection
 from studio_tui.state.engine import make_engine, make_readonly_engine, stop_question
 from studio_tui.state.urls import dialect_of, sqlite_path
 
@@ -124,20 +124,13 @@ class Connections:
             await self._writer.dispose()
 
     def _remember_thread(self, connection: Any, _record: object) -> None:
-        thread = getattr(connection.driver_connection, "_thread", None)
-        if isinstance(thread, Thread):
-            self._threads = {one for one in self._threads if one.is_alive()} | {thread}
+        if isinstance(driver := connection.driver_connection, DriverConnection):
+            self._threads = {one for one in self._threads if one.is_alive()} | {driver.thread}
 
     async def _let_go(self) -> None:
-        """Wait until readers that were cancelled have let go of the file: SQLAlchemy does not, and the log files would stay.
-
-        SQLite keeps the file of a closed connection open while there is a cursor of it, and the cursor of a cancelled question
-        hangs in a cycle of tracebacks, maybe among what was frozen after the start.
-        """
+        """Wait until readers that were cancelled have let go of the file: SQLAlchemy does not, and the log files would stay."""
         for thread in self._threads:
             await asyncio.to_thread(thread.join, PATIENCE)
-        gc.unfreeze()
-        gc.collect()
 
     async def _stop(self, connection: AsyncConnection) -> None:
         """Have the question that a connection asks fail soon."""

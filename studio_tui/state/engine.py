@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
 
 from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.driver import DriverConnection
 from studio_tui.state.storable import send_storable_text
 from studio_tui.state.urls import MEMORY, POSTGRESQL_SCHEME, SQLITE_SCHEME, dialect_of, sqlite_path
 
@@ -31,9 +31,6 @@ _WRITER_PROFILE: Final = (
 )
 """In this order on every writing connection, after ``busy_timeout`` (facts of the peer; ADR-0056 D3)."""
 _READER_PROFILE: Final = ("query_only = 1",)
-_STOP: Final = "stop"
-_STEPS_BETWEEN_LOOKS: Final = 20_000
-"""Steps of SQLite's machine between two looks at whether a question was given up: less than a millisecond."""
 
 
 def make_engine(url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, **overrides: Any) -> AsyncEngine:
@@ -48,11 +45,9 @@ def make_engine(url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, **overrides
         "poolclass": AsyncAdaptedQueuePool,
         "pool_size": 1,
         "max_overflow": 0,
-        "connect_args": {"isolation_level": None, "timeout": busy_timeout_ms / 1000},
+        "async_creator": _connecting(partial(str, _file_of(url)), busy_timeout_ms, _WRITER_PROFILE),
     }
     engine = _create(_SQLITE, options | overrides)
-    _name_file_at_connect(engine, partial(str, _file_of(url)))
-    _on_connect(engine, (f"busy_timeout = {int(busy_timeout_ms)}", *_WRITER_PROFILE))
     event.listen(engine.sync_engine, "begin", _begin_immediate)
     return engine
 
@@ -67,9 +62,10 @@ def make_readonly_engine(
     databases and for ``:memory:`` (ADR-0056 D6).
     """
     path = _file_of(url)
+    name = partial(guarded_uri if guarded else readonly_uri, path)
     options: dict[str, Any] = {
         "skip_autocommit_rollback": True,
-        "connect_args": {"isolation_level": None, "timeout": busy_timeout_ms / 1000},
+        "async_creator": _connecting(name, busy_timeout_ms, _READER_PROFILE, reads_only=True),
     }
     if guarded:
         options |= {"poolclass": NullPool}
@@ -82,8 +78,6 @@ def make_readonly_engine(
             "pool_reset_on_return": None,
         }
     engine = _create(_SQLITE, options | overrides)
-    _name_file_at_connect(engine, partial(guarded_uri if guarded else readonly_uri, path))
-    _on_connect(engine, (f"busy_timeout = {int(busy_timeout_ms)}", *_READER_PROFILE), stoppable=True)
     event.listen(engine.sync_engine, "handle_error", _stop_when_cancelled)
     return engine
 
@@ -164,28 +158,18 @@ def _file_of(url: str) -> Path:
     return path
 
 
-def _name_file_at_connect(engine: AsyncEngine, name: Callable[[], str]) -> None:
-    """Give the driver the file's name or URI itself: a path may hold characters that mean something in a URL."""
+def _connecting(
+    name: Callable[[], str], busy_timeout_ms: int, profile: tuple[str, ...], *, reads_only: bool = False
+) -> Callable[[], Awaitable[DriverConnection]]:
+    """Makes connections to the file's own name or URI: a path may hold characters that mean something in a URL."""
+    pragmas = (f"busy_timeout = {int(busy_timeout_ms)}", *profile)
 
-    @event.listens_for(engine.sync_engine, "do_connect")
-    def name_file(_dialect: Any, _record: Any, arguments: list[Any], keywords: dict[str, Any]) -> None:
-        arguments[:] = [name()]
-        keywords["uri"] = arguments[0].startswith("file:")
+    async def connect() -> DriverConnection:
+        made = DriverConnection(name(), timeout=busy_timeout_ms / 1000, pragmas=pragmas, reads_only=reads_only)
+        await made
+        return made
 
-
-def _on_connect(engine: AsyncEngine, pragmas: tuple[str, ...], *, stoppable: bool = False) -> None:
-    @event.listens_for(engine.sync_engine, "connect")
-    def prepare(connection: Any, record: Any) -> None:
-        connection.driver_connection.text_factory = _decode_text
-        cursor = connection.cursor()
-        try:
-            for pragma in pragmas:
-                cursor.execute(f"PRAGMA {pragma}")
-        finally:
-            cursor.close()
-        if stoppable:
-            stop = record.info[_STOP] = threading.Event()
-            connection.run_async(lambda driver: driver.set_progress_handler(stop.is_set, _STEPS_BETWEEN_LOOKS))
+    return connect
 
 
 async def stop_question(connection: AsyncConnection) -> None:
@@ -193,14 +177,7 @@ async def stop_question(connection: AsyncConnection) -> None:
 
     An interrupt alone would miss a statement that has not begun. A question to a server ends with its connection.
     """
-    raw = await connection.get_raw_connection()
-    if (stop := raw.info.get(_STOP)) is not None:
-        stop.set()
-
-
-def _decode_text(stored: bytes) -> str:
-    """Text that is not UTF-8 is shown with marks; the driver's own decoder would fail the whole query."""
-    return stored.decode("utf-8", "replace")
+    _give_up((await connection.get_raw_connection()).driver_connection)
 
 
 def _begin_immediate(connection: Connection) -> None:
@@ -211,5 +188,9 @@ def _stop_when_cancelled(context: ExceptionContext) -> None:
     """Stop the question of a reader that was cancelled: its thread would otherwise finish it for nobody."""
     if isinstance(context.original_exception, Exception) or context.connection is None:
         return
-    if (stop := context.connection.connection.info.get(_STOP)) is not None:
-        stop.set()
+    _give_up(context.connection.connection.driver_connection)
+
+
+def _give_up(driver: object) -> None:
+    if isinstance(driver, DriverConnection):
+        driver.stop_asking.set()

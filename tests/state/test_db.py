@@ -19,7 +19,7 @@ from studio_tui.state import connections
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import projects
 from studio_tui.state.store import Store
-from tests.state.threads import driver_threads, no_driver_thread
+from tests.state.threads import driver_threads, driver_threads_at_most, no_driver_thread
 
 Query = Callable[..., list[tuple[object, ...]]]
 ENDLESS = text("WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t")
@@ -267,7 +267,7 @@ async def test_a_cancelled_reader_stops_its_question_and_leaks_nothing(db: State
         results = await asyncio.gather(*readers, return_exceptions=True)
         assert all(isinstance(result, asyncio.CancelledError) for result in results)
     assert await _names(db) == []
-    assert driver_threads() <= before
+    await driver_threads_at_most(before)
     await db.close()
     await no_driver_thread()
 

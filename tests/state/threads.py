@@ -11,6 +11,13 @@ def driver_threads() -> int:
     return len(_all())
 
 
+async def driver_threads_at_most(count: int) -> None:
+    """Wait until those that are closed have ended; fails if more than ``count`` stay."""
+    async with asyncio.timeout(5):
+        while driver_threads() > count:  # noqa: ASYNC110 - a thread tells nobody of its end
+            await asyncio.sleep(0.001)
+
+
 async def no_driver_thread() -> None:
     """Wait until the last has ended, which is just after it has answered its last question; fails if one stays."""
     for thread in _all():
