@@ -21,6 +21,17 @@ PEER_NOW = 1_796_000_000.0
 _FOREIGN_PREFIXES = ("LIONAGI_", "STUDIO_TUI_", "TEXTUAL_", "LI_STUB_")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of tests/simulation: they are known only where pytest looks before it collects."""
+    group = parser.getgroup("simulation")
+    group.addoption("--sim-days", type=float, default=420.0, metavar="N", help="simulated days over all worlds (420)")
+    group.addoption("--sim-seed", type=int, default=None, metavar="S", help="play the world of this seed only")
+    group = parser.getgroup("studio-tui")
+    group.addoption("--two-writer-seconds", type=float, default=4.0, metavar="N", help="how long two programs write one store (4)")
+    group.addoption("--kills", type=int, default=40, metavar="N", help="how often a writer is killed, on each database (40)")
+    group.addoption("--kill-seed", type=int, default=None, metavar="S", help="kill at the moments of this seed")
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No setting of the person who runs the tests reaches them, and nothing reaches that person's home."""
