@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -11,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from studio_tui.application.ports import ActProvenance
+from studio_tui.assembly_services import StoreServices
 from studio_tui.changes import Changes, Source
 from studio_tui.clock import SystemClock
 from studio_tui.settings_model import Settings
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
 _NO_STORE: Final = "there is no store yet"
 
 
-class Assembly:
+class Assembly(StoreServices):
     """The parts for one opening of a home.
 
     ``hosts`` tells whether this process may become the host; ``answer`` is the operator's word on that, and must be set before
@@ -323,15 +321,3 @@ class Assembly:
             return None
         path = self.database.path
         return url_for_peer(self.database.db.url) if path is None else f"sqlite+aiosqlite:///{path.absolute()}"
-
-    def _provenance(self) -> ActProvenance:
-        """Who acts, and from where. What is made on screens is not marked as made on a command line."""
-        try:
-            actor: str | None = pwd.getpwuid(os.getuid()).pw_name
-        except KeyError:
-            actor = None
-        try:
-            cwd: str | None = os.getcwd()
-        except OSError:
-            cwd = None
-        return ActProvenance("programmatic" if self._hosts else "cli", actor, cwd)

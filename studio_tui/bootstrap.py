@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Final, cast
 
 from studio_tui.assembly import Assembly
@@ -119,8 +120,10 @@ def _first_parts(assembly: Assembly) -> None:
 
 def _all_parts(assembly: Assembly) -> None:
     """Make every part, in a thread."""
-    for name in ("schedules", "shows", "definitions", "host", "overview", "doctor"):
-        getattr(assembly, name)
+    from studio_tui.application.studio import Studio
+
+    for part in fields(Studio):
+        getattr(assembly, part.name)
 
 
 async def _wake_on_changes(assembly: Assembly) -> None:

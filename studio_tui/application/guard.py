@@ -2,7 +2,8 @@
 
 Every service class wears :func:`guarded`. It is the one place of the application that catches all exceptions: what an adapter
 raises unexpectedly is written to the log with an id, and the caller gets :class:`StateUnavailable` that names this id.
-Cancellation passes through untouched.
+Cancellation passes through untouched. Plain texts that are none (half characters) are refused here, before any port is asked;
+models refuse them by themselves.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 from studio_tui.application.errors import StateUnavailable, StudioApplicationError
+from studio_tui.application.wellformed import require_wellformed
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,9 +38,12 @@ def _guard(operation: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _guard_async(operation: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+    names = tuple(inspect.signature(operation).parameters)
+
     @functools.wraps(operation)
     async def guard(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            _require_whole(names, args, kwargs)
             return await operation(*args, **kwargs)
         except StudioApplicationError:
             raise
@@ -49,9 +54,12 @@ def _guard_async(operation: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[
 
 
 def _guard_sync(operation: Callable[P, R]) -> Callable[P, R]:
+    names = tuple(inspect.signature(operation).parameters)
+
     @functools.wraps(operation)
     def guard(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            _require_whole(names, args, kwargs)
             return operation(*args, **kwargs)
         except StudioApplicationError:
             raise
@@ -59,6 +67,14 @@ def _guard_sync(operation: Callable[P, R]) -> Callable[P, R]:
             raise _unexpected(operation, error) from error
 
     return guard
+
+
+def _require_whole(names: tuple[str, ...], args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+    for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+        if isinstance(value, str):
+            require_wellformed(**{name: value})
+        elif isinstance(value, list | tuple):
+            require_wellformed(**{name: "".join(item for item in value if isinstance(item, str))})
 
 
 def _unexpected(operation: Callable[..., object], error: Exception) -> StateUnavailable:

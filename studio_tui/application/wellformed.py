@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from studio_tui.application.errors import ValidationFailure
 
 
@@ -20,3 +22,14 @@ def require_wellformed(**fields: str | None) -> None:
     for field, text in fields.items():
         if text is not None and not is_wellformed(text):
             raise ValidationFailure.of(field, "not_text", "holds bytes that are no text")
+
+
+def mended_json(value: object) -> object:
+    """A stored JSON value whose texts, and names of fields, are all whole."""
+    if isinstance(value, str):
+        return mended(value)
+    if isinstance(value, Mapping):
+        return {mended(str(key)): mended_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [mended_json(item) for item in value]
+    return value

@@ -9,6 +9,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 CONTRACT_ID: Final = re.compile(r"[A-Za-z0-9_-]+\Z")
+_SHA256: Final = re.compile(r"[0-9a-f]{64}\Z")
+_MEDIA_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*\Z")
 _GLOB: Final = frozenset("*?[]{}~")
 _OPTIONAL_TEXTS: Final = ("description", "source")
 
@@ -32,6 +34,18 @@ class ArtifactRecord:
     content_bytes: int
     content: Mapping[str, object] | None
     defects: tuple[str, ...] = ()
+
+
+def recorded_sha256(artifact: ArtifactRecord) -> str | None:
+    """The hash of its file that whoever left it wrote into its content; the table has no column for it."""
+    stored = (artifact.content or {}).get("sha256")
+    return stored.lower() if isinstance(stored, str) and _SHA256.match(stored.lower()) else None
+
+
+def recorded_media_type(artifact: ArtifactRecord) -> str | None:
+    """The kind of its file, recorded in the same way."""
+    stored = (artifact.content or {}).get("media_type")
+    return stored if isinstance(stored, str) and _MEDIA_TYPE.match(stored) else None
 
 
 def stored_path_fault(path: str) -> str | None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import inspect
 import logging
-import typing
 
 import pytest
 
-from studio_tui.application.errors import NotFound, StateUnavailable
+from studio_tui.application.contract.operations import operations
+from studio_tui.application.errors import NotFound, StateUnavailable, ValidationFailure
 from studio_tui.application.guard import guarded
 from studio_tui.application.models.runs import RunQuery
-from studio_tui.application.studio import Studio
 from tests.application.records import Runs
 
 
@@ -81,17 +79,18 @@ async def test_a_guarded_method_keeps_its_signature_and_result() -> None:
     assert _Service.add.__doc__ == "Adds."
 
 
-def test_every_service_of_the_studio_is_guarded() -> None:
-    services = [
-        hint
-        for name, hint in typing.get_type_hints(Studio).items()
-        if name not in ("changes", "clock") and name in {field.name for field in dataclasses.fields(Studio)}
-    ]
-    assert len(services) == 8
-    for service in services:
-        operations = [member for name, member in vars(service).items() if inspect.isfunction(member) and not name.startswith("_")]
-        assert operations
-        assert all(hasattr(operation, "__wrapped__") for operation in operations), service
+def test_every_operation_is_guarded() -> None:
+    assert len(operations()) > 90
+    for operation in operations():
+        assert hasattr(getattr(operation.owner, operation.method), "__wrapped__"), operation.name
+
+
+@pytest.mark.parametrize("broken", ["a\ud800", ["fine", "\udfff"]])
+async def test_what_is_no_text_never_reaches_a_port(broken: object) -> None:
+    world = Runs()
+    with pytest.raises(ValidationFailure):
+        await (world.service.get_run(broken) if isinstance(broken, str) else world.service.refresh_runs(broken))
+    assert not world.runs.asked
 
 
 async def test_a_broken_adapter_reaches_a_screen_as_state_unavailable() -> None:

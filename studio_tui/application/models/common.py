@@ -10,7 +10,23 @@ from studio_tui.domain.statuses import StateWord as StateWord
 
 Epoch = Annotated[float, Field(description="epoch seconds")]
 Seconds = Annotated[float, Field(description="a length of time in seconds")]
+Age = Annotated[float, Field(description="seconds since, never negative")]
 Usd = Annotated[float, Field(description="US dollars as reported by the provider")]
+
+RunId = Annotated[str, Field(description="the id of a run")]
+BranchId = Annotated[str, Field(description="the id of a branch of a run")]
+MessageId = Annotated[str, Field(description="the id of a message")]
+ScheduleId = Annotated[str, Field(description="the id of a schedule")]
+FiringId = Annotated[str, Field(description="the id of a firing of a schedule")]
+InvocationId = Annotated[str, Field(description="the id of an invocation")]
+EngineRunId = Annotated[str, Field(description="the id of a run of an engine")]
+WorkflowId = Annotated[str, Field(description="the id of a workflow definition")]
+ArtifactId = Annotated[str, Field(description="the id of an artifact")]
+ApprovalId = Annotated[str, Field(description="the id of an approval")]
+DispatchId = Annotated[str, Field(description="the id of a message in the outbox")]
+TeamId = Annotated[str, Field(description="the id of a team")]
+AttentionItemId = Annotated[str, Field(description="run:<id>, inv:<id>, sched:<id> or play:<topic>:<name>")]
+ReconciliationId = Annotated[str, Field(description="the id of the record of a half-finished save")]
 
 T = TypeVar("T")
 
@@ -32,6 +48,13 @@ class Page(ContractModel, Generic[T]):
     has_next: bool
     next_cursor: str | None = None
     offset: int = Field(default=0, ge=0)
+
+
+class PageQuery(ContractModel):
+    """A page of a longer list; ``cursor`` comes from the page before."""
+
+    cursor: str | None = None
+    limit: int = Field(default=100, ge=1, le=500)
 
 
 class StatusChange(ContractModel):

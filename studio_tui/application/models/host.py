@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from studio_tui.application.models.common import ContractModel, Epoch, Seconds
+from studio_tui.application.models.common import Age, ContractModel, Epoch, ScheduleId
 
 HostState = Literal["undecided", "hosting", "standby", "held", "stalled", "off"]
 
@@ -20,7 +20,7 @@ class HostStatus(ContractModel):
     state: HostState
     holder: str | None = None
     reason: str | None = None
-    pass_age: Seconds | None = None
+    pass_age: Age | None = None
     restarts: int = 0
     next_due_at: Epoch | None = None
     running: int = 0
@@ -31,7 +31,7 @@ class HostStatus(ContractModel):
 class MissedFire(ContractModel):
     """A due instant that passed while nobody hosted, and what its schedule's policy will make of it."""
 
-    schedule_id: str
+    schedule_id: ScheduleId
     name: str
     due_at: Epoch
     policy: Literal["skip", "run_once"]

@@ -6,7 +6,20 @@ from typing import Literal
 
 from pydantic import Field
 
-from studio_tui.application.models.common import ContractModel, Epoch, Seconds, StateWord, StatusChange, Usd
+from studio_tui.application.models.common import (
+    BranchId,
+    ContractModel,
+    Epoch,
+    FiringId,
+    InvocationId,
+    MessageId,
+    RunId,
+    ScheduleId,
+    Seconds,
+    StateWord,
+    StatusChange,
+    Usd,
+)
 
 MessageKind = Literal["system", "instruction", "assistant", "tool_call", "tool_result", "unknown"]
 
@@ -38,7 +51,7 @@ class RunSummary(ContractModel):
     ``problems`` names stored values that could not be read.
     """
 
-    run_id: str
+    run_id: RunId
     name: str
     state: StateWord
     status: str
@@ -46,7 +59,7 @@ class RunSummary(ContractModel):
     playbook_name: str | None = None
     agent_name: str | None = None
     invocation_kind: str = "agent"
-    invocation_id: str | None = None
+    invocation_id: InvocationId | None = None
     project: str | None = None
     model: str | None = None
     provider: str | None = None
@@ -69,7 +82,7 @@ class RunSummary(ContractModel):
 class BranchSummary(ContractModel):
     """One branch (one agent's conversation) of a run."""
 
-    branch_id: str
+    branch_id: BranchId
     name: str
     model: str | None = None
     provider: str | None = None
@@ -81,12 +94,12 @@ class BranchSummary(ContractModel):
 class Provenance(ContractModel):
     """Where a run came from: schedule, firing, invocation. Absent links are ``None``."""
 
-    invocation_id: str | None = None
+    invocation_id: InvocationId | None = None
     invocation_skill: str | None = None
-    schedule_id: str | None = None
+    schedule_id: ScheduleId | None = None
     schedule_name: str | None = None
-    firing_id: str | None = None
-    resumed_from: str | None = None
+    firing_id: FiringId | None = None
+    resumed_from: RunId | None = None
 
 
 class RunDetail(RunSummary):
@@ -100,7 +113,7 @@ class RunDetail(RunSummary):
     branches: tuple[BranchSummary, ...] = ()
     history: tuple[StatusChange, ...] = ()
     provenance: Provenance = Provenance()
-    siblings: tuple[str, ...] = ()
+    siblings: tuple[RunId, ...] = ()
     pid: int | None = None
     pid_host: str | None = None
 
@@ -112,8 +125,8 @@ class MessageQuery(ContractModel):
     an earlier window (``start`` and ``end``). ``branch_id`` narrows to one branch.
     """
 
-    run_id: str
-    branch_id: str | None = None
+    run_id: RunId
+    branch_id: BranchId | None = None
     before: int | None = Field(default=None, ge=0)
     after: int | None = Field(default=None, ge=0)
     limit: int = Field(default=200, ge=1, le=1000)
@@ -126,7 +139,7 @@ class MessageView(ContractModel):
     ``call_id`` of a result names the ``message_id`` of the call that it answers, and the other way round.
     """
 
-    message_id: str
+    message_id: MessageId
     kind: MessageKind
     at: Epoch | None = None
     sender: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from studio_tui.application.models.common import ContractModel, Epoch, Seconds, StateWord
+from studio_tui.application.models.common import ContractModel, Epoch, RunId, Seconds, StateWord
 
 Source = Literal["store", "disk", "both"]
 
@@ -46,7 +46,7 @@ class PlayView(ContractModel):
     live_state: Literal["available", "unavailable", "not_on_disk"]
     live_error: str | None = None
     attempt: int | None = None
-    session_id: str | None = None
+    session_id: RunId | None = None
     started_at: Epoch | None = None
     ended_at: Epoch | None = None
     duration: Seconds | None = None

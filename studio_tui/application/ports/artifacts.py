@@ -51,3 +51,25 @@ class ArtifactMetadataPort(Protocol):
     async def recent_artifacts(self, *, before: tuple[float, str] | None, limit: int) -> tuple[ArtifactRecord, ...]:
         """All artifacts, also those of no run, by ``(created_at, id)`` descending."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedPreview:
+    """The beginning of a file. ``sha256`` is that of the whole file; ``None`` when it was not read whole, and nobody asked."""
+
+    data: bytes
+    sha256: str | None
+    truncated: bool
+
+
+class ArtifactFilePort(Protocol):
+    """Looks into files that artifacts name, under the one root that was approved for them."""
+
+    async def preview(self, folder: str, relative_path: str, *, max_bytes: int, expected_sha256: str | None) -> VerifiedPreview:
+        """At most ``max_bytes`` of a file in ``folder``; no link is followed on the way, and the whole file is verified first.
+
+        Raises :class:`PermissionDenied` for what is outside of the root, a link, no regular file, or too large to be verified,
+        :class:`NotFound` when it is not there, :class:`Conflict` when its hash is another one or it changed while it was read,
+        and :class:`StateUnavailable` when the disk fails.
+        """
+        ...

@@ -73,3 +73,66 @@ class WorkflowWritePort(Protocol):
     async def delete_workflow(self, workflow_id: str, *, expected_updated_at: float) -> None:
         """Delete a definition. Raises :class:`NotFound`, and :class:`Conflict` when somebody changed it meanwhile."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileWriteResult:
+    """A file as it was written; ``relative_path`` is relative to the home, absolute only for a file outside of it."""
+
+    relative_path: str
+    sha256: str
+    bytes_written: int
+
+
+class DefinitionFileWritePort(Protocol):
+    """Writes definition files whole or not at all."""
+
+    async def place(self, kind: str, name: str) -> str:
+        """Where a definition is, or would be made: the path that its versions carry. Raises :class:`ValidationFailure` for a
+        name that is none."""
+        ...
+
+    async def require_writable(self, kind: str, name: str) -> None:
+        """Raise :class:`PermissionDenied` for a protected definition, and for something in its place that is not written over;
+        :class:`ValidationFailure` for a name that is none."""
+        ...
+
+    async def write_definition(self, kind: str, name: str, content: str) -> FileWriteResult:
+        """Put a text in the place of what is there; links stay links, and the file keeps its mode.
+
+        Raises as :meth:`require_writable`, and :class:`StateUnavailable` when the disk refuses: then the old file is there,
+        untouched.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSave:
+    """A save that was begun and is not known to be complete. ``begun_at`` is in epoch seconds.
+
+    ``version`` and ``reason`` are ``None`` while nobody knows more: a process that died said nothing.
+    """
+
+    reconciliation_id: str
+    kind: str
+    name: str
+    sha256: str
+    begun_at: float
+    version: int | None = None
+    reason: str | None = None
+
+
+class ReconciliationPort(Protocol):
+    """Keeps what may be half done, beside the store, so that a crash between its two halves leaves a trace."""
+
+    async def keep(self, pending: PendingSave) -> None:
+        """Write a record, in place of one of the same id. Raises :class:`StateUnavailable` when it cannot be kept."""
+        ...
+
+    async def drop(self, reconciliation_id: str) -> None:
+        """The save is whole, or was settled. Nothing happens when there is no such record."""
+        ...
+
+    async def pending(self) -> tuple[PendingSave, ...]:
+        """Every record, the oldest first; what cannot be read is left out."""
+        ...
