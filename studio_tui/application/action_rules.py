@@ -5,7 +5,7 @@ The rules of single values are those of :mod:`studio_tui.scheduler.contract`, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from types import MappingProxyType
 from typing import Final
 
@@ -45,31 +45,37 @@ _PARTICULAR: Final = tuple(sorted(frozenset().union(*_USED.values())))
 def action_failures(action: ScheduleAction, facts: LaunchFacts) -> Iterator[FieldFailure]:
     """Every rule that ``action`` breaks."""
     yield from _unused(action)
-    yield from value_failures(action)
+    yield from _needed(action)
+    yield from host_failures(action, facts)
+    yield from chain_failures(action, _step_failures)
+
+
+def host_failures(action: ScheduleAction, facts: LaunchFacts) -> Iterator[FieldFailure]:
+    """The rules that a launch on this host would come up against, whatever is missing."""
+    yield from shape_failures(action)
     yield from _directory(action, facts)
     if action.kind == "command" and action.command:
         yield from _executable(action.command, facts)
     if action.kind == "flow_yaml" and (action.flow_yaml or "").strip():
         yield from _fault("flow_yaml", facts.flow_problem(action.flow_yaml or ""))
-    yield from chain_failures(action, value_failures)
 
 
-def value_failures(action: ScheduleAction) -> Iterator[FieldFailure]:
-    """The rules that need nothing of this host: what a kind cannot do without, and the shape of each value."""
-    yield from _needed(action)
+def shape_failures(action: ScheduleAction) -> Iterator[FieldFailure]:
+    """The rules of each value by itself, which need nothing of this host."""
     yield from _values(action)
     yield from _arguments(action)
 
 
-def without_unused(action: ScheduleAction) -> ScheduleAction:
-    """The action with nothing but what its kind passes on."""
-    return action.model_copy(
-        update={
-            field: ScheduleAction.model_fields[field].get_default(call_default_factory=True)
-            for field in _PARTICULAR
-            if field not in _USED[action.kind]
-        }
-    )
+def _step_failures(action: ScheduleAction) -> Iterator[FieldFailure]:
+    yield from _needed(action)
+    yield from shape_failures(action)
+
+
+def without_unused(action: ScheduleAction, *, keep: Set[str]) -> ScheduleAction:
+    """The action without what its kind does not pass on, but for the fields in ``keep``."""
+    fields = ScheduleAction.model_fields
+    idle = [field for field in _PARTICULAR if field not in _USED[action.kind] and field not in keep]
+    return action.model_copy(update={field: fields[field].get_default(call_default_factory=True) for field in idle})
 
 
 def _unused(action: ScheduleAction) -> Iterator[FieldFailure]:

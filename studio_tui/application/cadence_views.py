@@ -54,6 +54,14 @@ def local_text(at: float, area: tzinfo) -> str:
     return f"{moment:%a %Y-%m-%d} {clock} {moment.tzname() or ''}".rstrip()
 
 
+def clock_text(at: float | None, zone: Zone) -> str | None:
+    """An instant on the wall clock of ``zone``; ``None`` for one that is unknown or no time."""
+    try:
+        return None if at is None else local_text(at, _area(zone.name))
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
 def _area(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)

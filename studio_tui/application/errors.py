@@ -14,6 +14,7 @@ SQL, no traceback and no secret.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -62,13 +63,25 @@ class NotFound(StudioApplicationError):
 
 
 class Conflict(StudioApplicationError):
-    """The record is not what the caller saw, a name is taken, or an id fits several records."""
+    """The record is not what the caller saw, a name is taken, or an id fits several records.
+
+    ``differences`` hold, by field, what the caller wanted and what is stored, where that is known.
+    """
 
     code = "conflict"
     exit_code = 4
 
-    def __init__(self, resource: str, *, expected: str | None, actual: str | None, message: str | None = None) -> None:
+    def __init__(
+        self,
+        resource: str,
+        *,
+        expected: str | None,
+        actual: str | None,
+        message: str | None = None,
+        differences: Mapping[str, tuple[object, object]] | None = None,
+    ) -> None:
         self.resource, self.expected, self.actual = resource, expected, actual
+        self.differences: Mapping[str, tuple[object, object]] = differences or {}
         super().__init__(message or f"{resource} changed meanwhile: expected {expected}, found {actual}")
 
 

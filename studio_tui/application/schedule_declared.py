@@ -33,7 +33,7 @@ def declared_columns(command: CreateSchedule, *, by_command_line: bool) -> dict[
     playbook's arguments are kept in any case.
     """
     trigger, target = _trigger(command), _target(command.action)
-    if not by_command_line or trigger is None or target is None:
+    if not by_command_line or trigger is None or target is None or command.threshold_config is not None:
         arguments = command.action.playbook_args
         return {"resolved_target": {"target": _playbook(command.action)}} if arguments else {}
     authored_trigger, resolved_trigger = trigger
@@ -113,5 +113,5 @@ def _policies(command: CreateSchedule) -> dict[str, object]:
         "overlap": command.overlap_policy,
         "maxRuns": command.max_runs,
         "budget": {"usd": command.budget_usd, "tokens": command.budget_tokens} if has_budget else None,
-        "rateLimit": None,
+        "rateLimit": None if command.rate_limit is None else command.rate_limit.model_dump(),
     }

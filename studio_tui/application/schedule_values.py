@@ -13,7 +13,9 @@ from studio_tui.application.models.schedules import (
     CronTrigger,
     GithubPollTrigger,
     IntervalTrigger,
+    RateLimit,
     ScheduleAction,
+    Threshold,
     Trigger,
 )
 from studio_tui.application.schedule_declared import declared_columns
@@ -29,8 +31,6 @@ _BLANK: Final[Mapping[str, object]] = MappingProxyType(
         "poll_interval_sec": None,
         "last_fired_at": None,
         "next_fire_at": None,
-        "rate_limit": None,
-        "threshold_config": None,
         "last_alert_at": None,
         "spec_version": None,
         "managed_by": None,
@@ -46,6 +46,23 @@ _BLANK: Final[Mapping[str, object]] = MappingProxyType(
     }
 )
 """Columns that a new schedule leaves empty unless its trigger or its origin fills them; the JSON ones hold JSON null."""
+
+
+NO_TRIGGER: Final[Mapping[str, None]] = MappingProxyType(
+    dict.fromkeys(
+        (
+            "cron_expr",
+            "interval_sec",
+            "github_repo",
+            "github_filter",
+            "poll_interval_sec",
+            "resolved_timezone",
+            "effective_timezone",
+            "effective_timezone_source",
+        )
+    )
+)
+"""The columns of every kind of trigger, empty."""
 
 
 def new_values(
@@ -66,11 +83,18 @@ def new_values(
         "max_runs": 1 if isinstance(command.trigger, AtTrigger) else command.max_runs,
         "budget_usd": command.budget_usd,
         "budget_tokens": command.budget_tokens,
+        "rate_limit": as_json(command.rate_limit),
+        "threshold_config": as_json(command.threshold_config),
         "project": command.project or None,
         **declared_columns(command, by_command_line=by_command_line),
         "created_at": now,
         "updated_at": now,
     }
+
+
+def as_json(limit: RateLimit | Threshold | None) -> dict[str, object] | None:
+    """A limit as its column holds it."""
+    return None if limit is None else limit.model_dump()
 
 
 def trigger_columns(trigger: Trigger, default: Zone) -> dict[str, object]:
@@ -117,10 +141,16 @@ def action_columns(action: ScheduleAction) -> dict[str, object]:
     }
 
 
+def plain_playbook(schedule: ScheduleRecord) -> dict[str, object]:
+    """Where a schedule that no declaration spells keeps the arguments of its playbook."""
+    arguments = dict(schedule.action_playbook_args)
+    target = {"kind": "playbook", "name": schedule.action_playbook, "args": arguments}
+    return {"resolved_target": {"target": target} if arguments else None}
+
+
 def trigger_draft(trigger: Trigger, *, default: Zone, now: float) -> ScheduleRecord:
     """A schedule of nothing but a trigger, for the calendar to look at."""
     columns: dict[str, Any] = trigger_columns(trigger, default)
-    columns.pop("github_filter", None)
     at = trigger.at if isinstance(trigger, AtTrigger) else None
     return ScheduleRecord(
         schedule_id="", name="", enabled=True, action_kind="command", next_fire_at=at, created_at=now, updated_at=now, **columns
@@ -145,5 +175,7 @@ def draft(command: CreateSchedule, *, schedule_id: str, default: Zone, now: floa
         max_runs=1 if isinstance(command.trigger, AtTrigger) else command.max_runs,
         budget_usd=command.budget_usd,
         budget_tokens=command.budget_tokens,
+        rate_limit=as_json(command.rate_limit),
+        threshold_config=as_json(command.threshold_config),
         project=command.project,
     )

@@ -64,7 +64,9 @@ def _details(error: StudioApplicationError) -> dict[str, object]:
         case NotFound():
             return {"resource": error.resource, "identifier": error.identifier}
         case Conflict():
-            return {"resource": error.resource, "expected": error.expected, "actual": error.actual}
+            both = {name: {"yours": yours, "stored": stored} for name, (yours, stored) in error.differences.items()}
+            sides = {"resource": error.resource, "expected": error.expected, "actual": error.actual}
+            return {**sides, "differences": both} if both else sides
         case StateUnavailable():
             return {"retryable": error.retryable}
         case ReconciliationRequired():

@@ -47,6 +47,7 @@ class ScheduleRecord:
     interval_sec: float | None = None
     github_repo: str | None = None
     github_cursor: str | None = None
+    github_filter: Mapping[str, object] | None = None
     poll_interval_sec: float | None = None
     action_model: str | None = None
     action_prompt: str | None = None

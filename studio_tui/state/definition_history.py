@@ -16,6 +16,7 @@ from studio_tui.state.schema import status_transitions
 
 ENTITY: Final = "schedule"
 CREATED: Final = "schedule_definition.created.observed"
+DELETED: Final = "schedule_definition.deleted.observed"
 
 
 async def lock_definition(connection: AsyncConnection, schedule_id: str) -> None:

@@ -138,6 +138,7 @@ schedule_record: Final = RowReader(
     (as_text, "description cron_expr"),
     (as_number, "interval_sec"),
     (as_text, "github_repo github_cursor"),
+    (as_object, "github_filter"),
     (as_number, "poll_interval_sec"),
     (as_text, "action_model action_prompt action_agent action_playbook action_flow_yaml action_project action_cwd"),
     (as_texts, "action_extra_args"),

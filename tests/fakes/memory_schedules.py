@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from studio_tui.application.errors import Conflict, NotFound
-from studio_tui.application.ports import ActProvenance, NewSchedule
+from studio_tui.application.ports import ActProvenance, GateFacts, NewSchedule, Spend, Vanishing
+from studio_tui.domain.runs import TransitionRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.domain.statuses import EXECUTED
 from tests.fakes.base import Port
@@ -21,6 +22,9 @@ class MemorySchedules(Port):
     firing_rows: list[FiringRecord] = field(default_factory=list)
     created: list[Mapping[str, object]] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)
+    spend: Spend = field(default_factory=lambda: Spend(0.0, 0, 0))
+    obstacle: str | None = None
+    history: list[TransitionRecord] = field(default_factory=list)
 
     def add(self, *schedules: ScheduleRecord) -> None:
         self.schedules |= {schedule.schedule_id: schedule for schedule in schedules}
@@ -106,6 +110,60 @@ class MemorySchedules(Port):
         self.changes.append({"enabled": enabled, "reason_code": reason_code, "reason": reason, "now": now, "by": by})
         self.add(replace(row, enabled=enabled, next_fire_at=next_fire_at, updated_at=now))
         return self.schedules[schedule_id]
+
+
+    async def patch_schedule(
+        self, schedule_id: str, values: Mapping[str, object], *, expected_updated_at: float, now: float
+    ) -> ScheduleRecord:
+        self._ask("patch_schedule")
+        row = self.schedules[schedule_id]
+        if expected_updated_at != row.updated_at:
+            raise Conflict("schedule", expected=repr(expected_updated_at), actual=repr(row.updated_at))
+        if any(other.name == values.get("name") for other in self.schedules.values()):
+            raise Conflict("schedule", expected=None, actual=str(values["name"]), message=f"the name {values['name']} is taken")
+        self.changes.append({"values": dict(values), "now": now})
+        known: dict[str, Any] = {name: value for name, value in values.items() if name in ScheduleRecord.__dataclass_fields__}
+        for listed in {"action_extra_args", "action_command_args"} & set(known):
+            known[listed] = tuple(known[listed])
+        self.add(replace(row, **known, updated_at=now))
+        return self.schedules[schedule_id]
+
+    async def delete_schedule(
+        self, schedule_id: str, *, expected_updated_at: float | None, although_running: bool, now: float, by: ActProvenance
+    ) -> Vanishing:
+        self._ask("delete_schedule")
+        gone = await self.vanishing(schedule_id)
+        del self.schedules[schedule_id]
+        self.firing_rows = [row for row in self.firing_rows if row.schedule_id != schedule_id]
+        self.changes.append({"deleted": schedule_id, "now": now, "by": by})
+        return gone
+
+    async def vanishing(self, schedule_id: str) -> Vanishing:
+        self._ask("vanishing")
+        rows = self._of(schedule_id)
+        return Vanishing(len(rows), tuple(row.run_id for row in rows if row.status == "running"), self.obstacle)
+
+    async def gate_facts(self, schedule_id: str, *, since: float) -> GateFacts:
+        self._ask("gate_facts")
+        rows = [row for row in self._of(schedule_id) if row.status in EXECUTED and row.chain_depth == 0]
+        return GateFacts(
+            running=tuple(row.run_id for row in self._of(schedule_id) if row.status == "running"),
+            executed=len(rows),
+            fired=sum((row.fired_at or 0.0) >= since for row in rows),
+            spend=self.spend,
+            running_of_all=sum(row.status == "running" for row in self.firing_rows),
+        )
+
+    async def firings_around(self, schedule_id: str, at: float) -> tuple[FiringRecord | None, FiringRecord | None]:
+        self._ask("firings_around")
+        rows = [row for row in self._of(schedule_id) if row.chain_depth == 0]
+        before = next((row for row in rows if (row.fired_at or 0.0) <= at), None)
+        return before, next((row for row in reversed(rows) if (row.fired_at or 0.0) > at), None)
+
+    async def definition_history(self, schedule_id: str, *, before: float) -> TransitionRecord | None:
+        self._ask("definition_history")
+        lines = [line for line in self.history if line.entity_id == schedule_id and (line.created_at or 0.0) <= before]
+        return max(lines, key=lambda line: line.created_at or 0.0, default=None)
 
 
 def _stored(values: Mapping[str, Any]) -> ScheduleRecord:

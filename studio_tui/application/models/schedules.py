@@ -1,119 +1,34 @@
-"""Schedules: triggers and actions as typed unions, commands, list rows, firings."""
+"""Schedules as lists and details show them, their firings, and the coming fires of a trigger.
+
+What a schedule is made of stands in ``schedule_parts``, the commands in ``schedule_changes``; both can be had from here.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from studio_tui.application.models.common import ContractModel, Epoch, Seconds, StateWord, Usd
-
-
-class CronTrigger(ContractModel):
-    """Fires at the instants of a cron expression, read in ``timezone`` (IANA) or, without one, in the host's zone."""
-
-    kind: Literal["cron"] = "cron"
-    expression: str
-    timezone: str | None = None
-
-
-class IntervalTrigger(ContractModel):
-    """Fires every ``seconds``, counted from the planned instant before."""
-
-    kind: Literal["interval"] = "interval"
-    seconds: int = Field(ge=1)
-
-
-class AtTrigger(ContractModel):
-    """Fires once."""
-
-    kind: Literal["at"] = "at"
-    at: Epoch
-
-
-class GithubPollTrigger(ContractModel):
-    """Fires for events of a GitHub repository."""
-
-    kind: Literal["github_poll"] = "github_poll"
-    repository: str
-    poll_interval_seconds: int = Field(ge=1)
-    filters: dict[str, JsonValue] = Field(default_factory=dict)
-
-
-Trigger = Annotated[CronTrigger | IntervalTrigger | AtTrigger | GithubPollTrigger, Field(discriminator="kind")]
-MissedFirePolicy = Literal["skip", "run_once"]
-OverlapPolicy = Literal["skip", "allow"]
-
-
-class ScheduleAction(ContractModel):
-    """What a firing runs. Which fields a kind needs is checked by the operation, not by the shape."""
-
-    kind: Literal["agent", "flow", "fanout", "play", "flow_yaml", "command"]
-    model: str | None = None
-    prompt: str | None = None
-    agent: str | None = None
-    playbook: str | None = None
-    playbook_args: dict[str, JsonValue] = Field(default_factory=dict)
-    flow_yaml: str | None = None
-    command: str | None = None
-    command_args: tuple[str, ...] = ()
-    cwd: str | None = None
-    project: str | None = None
-    extra_args: tuple[str, ...] = ()
-    on_success: dict[str, JsonValue] | None = None
-    on_fail: dict[str, JsonValue] | None = None
-
-
-class CreateSchedule(ContractModel):
-    """Make a schedule."""
-
-    kind: Literal["create"] = "create"
-    name: str
-    trigger: Trigger
-    action: ScheduleAction
-    description: str | None = None
-    enabled: bool = True
-    missed_fire_policy: MissedFirePolicy = "skip"
-    overlap_policy: OverlapPolicy = "skip"
-    max_runs: int | None = Field(default=None, ge=1)
-    budget_usd: Usd | None = Field(default=None, gt=0)
-    budget_tokens: int | None = Field(default=None, ge=1)
-    project: str | None = None
-
-
-class SetScheduleEnabled(ContractModel):
-    """Turn a schedule on or off. ``expected_updated_at`` is the exact value that the caller saw, or ``None`` for any."""
-
-    kind: Literal["set_enabled"] = "set_enabled"
-    schedule_id: str
-    enabled: bool
-    expected_updated_at: Epoch | None = None
-    reason: str | None = Field(default=None, max_length=500)
-
-
-class ScheduleResult(ContractModel):
-    """What a schedule is after a command, and what its author should know about it."""
-
-    schedule_id: str
-    name: str
-    enabled: bool
-    updated_at: Epoch
-    next_fire_at: Epoch | None
-    warnings: tuple[str, ...] = ()
-
-
-class FireNow(ContractModel):
-    """Ask for one firing now, whatever the trigger says. Caps still apply."""
-
-    schedule_id: str
-
-
-class FireResult(ContractModel):
-    """The firing that a :class:`FireNow` started."""
-
-    firing_id: str
-    schedule_id: str
-    name: str
+from studio_tui.application.models.schedule_changes import CreateSchedule as CreateSchedule
+from studio_tui.application.models.schedule_changes import DeleteSchedule as DeleteSchedule
+from studio_tui.application.models.schedule_changes import Deletion as Deletion
+from studio_tui.application.models.schedule_changes import FireNow as FireNow
+from studio_tui.application.models.schedule_changes import FireResult as FireResult
+from studio_tui.application.models.schedule_changes import PatchSchedule as PatchSchedule
+from studio_tui.application.models.schedule_changes import ScheduleCommand as ScheduleCommand
+from studio_tui.application.models.schedule_changes import SchedulePatch as SchedulePatch
+from studio_tui.application.models.schedule_changes import ScheduleResult as ScheduleResult
+from studio_tui.application.models.schedule_changes import SetScheduleEnabled as SetScheduleEnabled
+from studio_tui.application.models.schedule_parts import ActionKind as ActionKind
+from studio_tui.application.models.schedule_parts import AtTrigger as AtTrigger
+from studio_tui.application.models.schedule_parts import CronTrigger as CronTrigger
+from studio_tui.application.models.schedule_parts import GithubPollTrigger as GithubPollTrigger
+from studio_tui.application.models.schedule_parts import IntervalTrigger as IntervalTrigger
+from studio_tui.application.models.schedule_parts import MissedFirePolicy as MissedFirePolicy
+from studio_tui.application.models.schedule_parts import OverlapPolicy as OverlapPolicy
+from studio_tui.application.models.schedule_parts import RateLimit as RateLimit
+from studio_tui.application.models.schedule_parts import ScheduleAction as ScheduleAction
+from studio_tui.application.models.schedule_parts import Threshold as Threshold
+from studio_tui.application.models.schedule_parts import Trigger as Trigger
 
 
 class ScheduleQuery(ContractModel):
@@ -156,6 +71,27 @@ class ScheduleSummary(ContractModel):
     updated_at: Epoch | None = None
 
 
+class ScheduleDefinition(ContractModel):
+    """What can be edited of a schedule, as it is stored; the form and the command line start from it.
+
+    ``trigger``, ``action`` and the limits are ``None`` where nothing is stored or what is stored is broken.
+    """
+
+    name: str
+    description: str | None = None
+    trigger: Trigger | None = None
+    action: ScheduleAction | None = None
+    missed_fire_policy: str = "skip"
+    overlap_policy: str = "skip"
+    max_runs: int | None = None
+    budget_usd: Usd | None = None
+    budget_tokens: int | None = None
+    rate_limit: RateLimit | None = None
+    threshold_config: Threshold | None = None
+    github_cursor: str | None = None
+    project: str | None = None
+
+
 class Fire(ContractModel):
     """One coming fire: the instant and its wall-clock text in the schedule's own zone, with a note on daylight saving."""
 
@@ -165,7 +101,7 @@ class Fire(ContractModel):
 
 
 class ScheduleDetail(ScheduleSummary):
-    """One schedule with its policies, action and coming fires."""
+    """One schedule with its policies, action and coming fires; ``chain`` says in words what follows a firing."""
 
     cron_expression: str | None = None
     interval: Seconds | None = None
@@ -182,6 +118,8 @@ class ScheduleDetail(ScheduleSummary):
     managed_by: str | None = None
     created_at: Epoch | None = None
     next_fires: tuple[Fire, ...] = ()
+    chain: tuple[str, ...] = ()
+    definition: ScheduleDefinition | None = None
 
 
 class FiringQuery(ContractModel):

@@ -31,6 +31,9 @@ from studio_tui.application.ports.runs import OverviewReadPort as OverviewReadPo
 from studio_tui.application.ports.runs import RunFilter as RunFilter
 from studio_tui.application.ports.runs import RunReadPort as RunReadPort
 from studio_tui.application.ports.runs import RunSlice as RunSlice
+from studio_tui.application.ports.schedule_facts import GateFacts as GateFacts
+from studio_tui.application.ports.schedule_facts import ScheduleFactsPort as ScheduleFactsPort
+from studio_tui.application.ports.schedule_facts import Vanishing as Vanishing
 from studio_tui.application.ports.schedules import ActProvenance as ActProvenance
 from studio_tui.application.ports.schedules import NewSchedule as NewSchedule
 from studio_tui.application.ports.schedules import ScheduleReadPort as ScheduleReadPort

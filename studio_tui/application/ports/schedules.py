@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from studio_tui.application.ports.schedule_facts import ScheduleFactsPort as ScheduleFactsPort
+from studio_tui.application.ports.schedule_facts import Vanishing
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 
 
-class ScheduleReadPort(Protocol):
+class ScheduleReadPort(ScheduleFactsPort, Protocol):
     """Reads schedules and firings."""
 
     async def list_schedules(
@@ -88,5 +90,25 @@ class ScheduleWritePort(Protocol):
         """Turn a schedule on or off and store its next instant.
 
         Raises :class:`NotFound`, and :class:`Conflict` when ``expected_updated_at`` is given and is not the stored value.
+        """
+        ...
+
+    async def patch_schedule(
+        self, schedule_id: str, values: Mapping[str, object], *, expected_updated_at: float, now: float
+    ) -> ScheduleRecord:
+        """Write these columns. The peer keeps no history of changes of a definition that leave it on or off.
+
+        Raises :class:`NotFound`, and :class:`Conflict` when the name is taken or ``expected_updated_at`` is not the stored value
+        (then with what was expected and found).
+        """
+        ...
+
+    async def delete_schedule(
+        self, schedule_id: str, *, expected_updated_at: float | None, although_running: bool, now: float, by: ActProvenance
+    ) -> Vanishing:
+        """Delete a schedule with its firings; what went with it.
+
+        Raises :class:`NotFound`, and :class:`Conflict` when it is not what the caller saw, a firing of it runs (unless
+        ``although_running``), or something refers to a firing that may not lose it.
         """
         ...

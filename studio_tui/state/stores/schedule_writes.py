@@ -7,19 +7,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Executable, Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound
-from studio_tui.application.ports import ActProvenance, NewSchedule
+from studio_tui.application.ports import ActProvenance, NewSchedule, Vanishing
 from studio_tui.domain.schedules import ScheduleRecord
-from studio_tui.state.definition_history import CREATED, definition_change, is_used_id, lock_definition
+from studio_tui.state.definition_history import CREATED, DELETED, definition_change, is_used_id, lock_definition
 from studio_tui.state.lifecycle import record
 from studio_tui.state.queries.schedules import SCHEDULE_BY_ID
 from studio_tui.state.rows import schedule_record
 from studio_tui.state.schema import schedules
 from studio_tui.state.stores.base import StoreBase
+from studio_tui.state.stores.schedule_facts import vanishing_now
+from studio_tui.state.stores.writes import moment_after
 
 _S: Final = schedules.c
 JSON_NULLS: Final = (
@@ -52,7 +54,7 @@ class ScheduleWriteStore(StoreBase):
             if await is_used_id(connection, schedule_id):
                 message = f"the id {schedule_id} belongs to another schedule, or did once"
                 raise Conflict("schedule", expected=None, actual=schedule_id, message=message)
-            await _insert(connection, values, name)
+            await _with_free_name(connection, insert(schedules).values(**values), name)
             status = "enabled" if values["enabled"] else "disabled"
             line = definition_change(
                 schedule_id, name, previous=None, status=status, reason_code=CREATED, summary="", by=by, now=now
@@ -83,8 +85,7 @@ class ScheduleWriteStore(StoreBase):
         async def work(connection: AsyncConnection) -> ScheduleRecord:
             await lock_definition(connection, schedule_id)
             before = schedule_record(await _one(connection, schedule_id))
-            if expected_updated_at is not None and before.updated_at != expected_updated_at:
-                raise Conflict("schedule", expected=repr(expected_updated_at), actual=repr(before.updated_at))
+            _same_version(before, expected_updated_at)
             if before.enabled == enabled:
                 return before
             await connection.execute(update(schedules).where(_S.id == schedule_id).values(**values))
@@ -103,13 +104,76 @@ class ScheduleWriteStore(StoreBase):
 
         return await self._db.write(work)
 
+    async def patch_schedule(
+        self, schedule_id: str, values: Mapping[str, object], *, expected_updated_at: float, now: float
+    ) -> ScheduleRecord:
+        """Write these columns. No line of history: the peer has no word for a change that leaves a schedule on or off.
 
-async def _insert(connection: AsyncConnection, values: Mapping[str, Any], name: str) -> None:
-    """The row. The name is looked for first, so that the answer is plain on SQLite; PostgreSQL may still find it taken."""
-    taken = (await connection.execute(select(_S.id).where(_S.name == name))).scalar()
+        Raises :class:`NotFound`, and :class:`Conflict` when the name is taken or ``expected_updated_at`` is not the stored value.
+        """
+
+        async def work(connection: AsyncConnection) -> ScheduleRecord:
+            await lock_definition(connection, schedule_id)
+            before = schedule_record(await _one(connection, schedule_id))
+            _same_version(before, expected_updated_at)
+            changed = {**values, "updated_at": moment_after(before.updated_at, now)}
+            await _with_free_name(connection, update(schedules).where(_S.id == schedule_id).values(**changed), values.get("name"))
+            return schedule_record(await _one(connection, schedule_id))
+
+        return await self._db.write(work)
+
+    async def delete_schedule(
+        self, schedule_id: str, *, expected_updated_at: float | None, although_running: bool, now: float, by: ActProvenance
+    ) -> Vanishing:
+        """Delete a schedule with its firings; what went with it. Its history and the invocations of its firings stay.
+
+        Raises :class:`NotFound`, and :class:`Conflict` when it is not what the caller saw, a firing of it runs (unless
+        ``although_running``), or something refers to a firing that may not lose it.
+        """
+
+        async def work(connection: AsyncConnection) -> Vanishing:
+            await lock_definition(connection, schedule_id)
+            before = schedule_record(await _one(connection, schedule_id))
+            _same_version(before, expected_updated_at)
+            gone = await vanishing_now(connection, schedule_id)
+            if gone.obstacle is not None:
+                raise Conflict(
+                    "schedule", expected=None, actual=None, message=f"{before.name} cannot be deleted: {gone.obstacle}"
+                )
+            if gone.running and not although_running:
+                listed = ", ".join(gone.running)
+                raise Conflict("schedule", expected="nothing running", actual=listed, message=f"{before.name} runs now: {listed}")
+            await connection.execute(delete(schedules).where(_S.id == schedule_id))
+            line = definition_change(
+                schedule_id,
+                before.name,
+                previous=_word(before.enabled),
+                status="deleted",
+                reason_code=DELETED,
+                summary="",
+                by=by,
+                now=now,
+            )
+            await record(connection, line)
+            return gone
+
+        return await self._db.write(work)
+
+
+def _same_version(before: ScheduleRecord, expected_updated_at: float | None) -> None:
+    if expected_updated_at is not None and before.updated_at != expected_updated_at:
+        raise Conflict("schedule", expected=repr(expected_updated_at), actual=repr(before.updated_at))
+
+
+async def _with_free_name(connection: AsyncConnection, statement: Executable, name: object) -> None:
+    """Insert or update. A name is looked for first, so that the answer is plain on SQLite; PostgreSQL may still find it taken.
+
+    The update of a row whose name stays as it is gives none: the row itself would be found.
+    """
+    taken = None if name is None else (await connection.execute(select(_S.id).where(_S.name == name))).scalar()
     if taken is None:
         try:
-            await connection.execute(insert(schedules).values(**values))
+            await connection.execute(statement)
         except IntegrityError as error:
             if "name" not in str(error.orig):
                 raise

@@ -13,13 +13,14 @@ from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.state.queries import schedules as queries
 from studio_tui.state.queries.text_search import text_count, text_values
 from studio_tui.state.rows import firing_record, schedule_record
-from studio_tui.state.stores.reads import ReadStore, in_parts
+from studio_tui.state.stores.reads import in_parts
+from studio_tui.state.stores.schedule_facts import ScheduleFactReads
 
 _RUNS_OF_FIRINGS: Final = 2000
 """The most run ids that one page of firings carries."""
 
 
-class ScheduleReadStore(ReadStore):
+class ScheduleReadStore(ScheduleFactReads):
     """Implements ``ScheduleReadPort``."""
 
     async def list_schedules(
