@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from studio_tui.application.models.common import StateWord
@@ -12,6 +12,7 @@ from studio_tui.application.output_text import joined, readable
 from studio_tui.application.ports import OutputTail
 from studio_tui.application.wellformed import mended
 from studio_tui.domain.health import firing_state
+from studio_tui.domain.outcomes import HasOutcome
 from studio_tui.domain.reasons import reason_words
 from studio_tui.domain.schedules import FiringRecord
 
@@ -62,7 +63,7 @@ def firing_view(firing: FiringRecord, *, now: float, tail: OutputTail | None) ->
     )
 
 
-def outcome_words(newest_first: tuple[FiringRecord, ...], *, count: int) -> tuple[StateWord, ...]:
+def outcome_words(newest_first: Sequence[HasOutcome], *, count: int) -> tuple[StateWord, ...]:
     """The states of the newest ``count`` firings, oldest first."""
     return tuple(firing_state(firing.status, firing.reason_code) for firing in reversed(newest_first[:count]))
 

@@ -16,7 +16,8 @@ from studio_tui.application.wellformed import mended
 from studio_tui.domain.cadence import CadenceError, describe, next_fire, upcoming, zone_of
 from studio_tui.domain.gates import unsupported
 from studio_tui.domain.health import schedule_health, schedule_state
-from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
+from studio_tui.domain.outcomes import HasOutcome
+from studio_tui.domain.schedules import ScheduleRecord, Zone
 
 STRIP: Final = 10
 """How many outcomes a list shows of each schedule."""
@@ -29,7 +30,7 @@ _TIMES: Final = ("last_fired_at", "next_fire_at", "created_at", "updated_at", "l
 class Evidence:
     """What else is known of a schedule: its newest depth-0 firings (newest first), and how many run now."""
 
-    recent: tuple[FiringRecord, ...] = ()
+    recent: tuple[HasOutcome, ...] = ()
     running: int = 0
 
 

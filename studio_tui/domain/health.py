@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import Final
 
 from studio_tui.domain.cadence import CadenceError, next_fire
+from studio_tui.domain.outcomes import HasOutcome
 from studio_tui.domain.runs import RunRecord, effective_status
-from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
+from studio_tui.domain.schedules import ScheduleRecord, Zone
 from studio_tui.domain.statuses import EXECUTED, StateWord
 from studio_tui.domain.triggers import poll_interval_of
 
@@ -167,7 +168,7 @@ def is_finished(schedule: ScheduleRecord) -> bool:
     return names_years and schedule.last_fired_at is not None
 
 
-def schedule_health(schedule: ScheduleRecord, recent: Sequence[FiringRecord], now: float, default: Zone) -> tuple[str, int]:
+def schedule_health(schedule: ScheduleRecord, recent: Sequence[HasOutcome], now: float, default: Zone) -> tuple[str, int]:
     """How a schedule does, in a word, and how many firings in a row failed.
 
     ``recent`` are its newest depth-0 rows, newest first. Words: disabled, never-fired, no-evidence, overdue, failing,
@@ -186,7 +187,7 @@ def schedule_health(schedule: ScheduleRecord, recent: Sequence[FiringRecord], no
     return ("failing" if streak else "healthy"), streak
 
 
-def failure_streak(firings: Sequence[FiringRecord]) -> int:
+def failure_streak(firings: Sequence[HasOutcome]) -> int:
     """How many firings failed or timed out since the last one that did not; ``firings`` are newest first."""
     streak = 0
     for firing in firings:
@@ -197,7 +198,7 @@ def failure_streak(firings: Sequence[FiringRecord]) -> int:
     return min(streak, STREAK_LIMIT)
 
 
-def _evidence(schedule: ScheduleRecord, executed: Sequence[FiringRecord]) -> float | None:
+def _evidence(schedule: ScheduleRecord, executed: Sequence[HasOutcome]) -> float | None:
     instants = [firing.fired_at for firing in executed[:1]]
     if schedule.threshold_config is not None:
         instants.append(schedule.last_evaluated_at)

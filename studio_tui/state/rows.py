@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields as fields_of
+from functools import lru_cache
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from studio_tui.domain.definitions import VersionRecord, WorkflowRecord
+from studio_tui.domain.outcomes import FiringOutcome
 from studio_tui.domain.runs import BranchRecord, MessageRecord, RunRecord, TransitionRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.domain.shows import PlayRecord, ShowRecord
@@ -35,6 +37,8 @@ from studio_tui.state.readers import (
 )
 
 R = TypeVar("R")
+_SHAPES: Final = 256
+"""For so many combinations of types in a row it is kept what has to be read of it. Rows of one table have a few dozen."""
 
 
 class Field(NamedTuple):
@@ -53,14 +57,12 @@ class RowReader(Generic[R]):
 
     def __init__(self, record: Callable[..., R], *groups: tuple[Reader, str]) -> None:
         self.fields: Final = tuple(_fields(groups))
-        own = [field.name for field in fields_of(record)]  # type: ignore[arg-type]
+        own = _names_of(record)
         if [field.name for field in self.fields] != own[: len(self.fields)]:
             raise ValueError(f"the fields are not those of {record!r} in their order")
         self._record = record
-        self._readers = tuple(field.read for field in self.fields)
-        self._columns = tuple(field.column for field in self.fields)
-        self._plain = tuple(PLAIN.get(field.read, frozenset()) for field in self.fields)
         self._tells = "defects" in own
+        self._steps = lru_cache(maxsize=_SHAPES)(self._find_steps)
 
     def __call__(self, row: Iterable[Any], **rest: Any) -> R:
         """The record of a row; ``rest`` are fields that do not come from it."""
@@ -71,9 +73,22 @@ class RowReader(Generic[R]):
 
     def values(self, row: Iterable[Any]) -> tuple[list[Any], list[str]]:
         """The values of the fields, and the columns that could not be read."""
-        defects: list[str] = []
-        cells = zip(row, self._plain, self._readers, self._columns, strict=True)
-        return [value if type(value) in plain else read(value, column, defects) for value, plain, read, column in cells], defects
+        values, defects = list(row), list[str]()
+        for place, read, column in self._steps(tuple(map(type, values))):
+            values[place] = read(values[place], column, defects)
+        return values, defects
+
+    def _find_steps(self, types: tuple[type, ...]) -> tuple[tuple[int, Reader, str], ...]:
+        """Which values of a row with values of these types have to be read; the others stay as they are."""
+        cells = enumerate(zip(types, self.fields, strict=True))
+        return tuple(
+            (place, field.read, field.column) for place, (kind, field) in cells if kind not in PLAIN.get(field.read, frozenset())
+        )
+
+
+def _names_of(record: Callable[..., object]) -> list[str]:
+    """The fields of a record, a dataclass or a named tuple."""
+    return list(getattr(record, "_fields", None) or (field.name for field in fields_of(record)))  # type: ignore[arg-type]
 
 
 def _fields(groups: Iterable[tuple[Reader, str]]) -> Iterable[Field]:
@@ -173,6 +188,12 @@ firing_record: Final = RowReader(
     (as_object_or_empty, "trigger_context"),
     (as_texts, "session_ids"),
     (as_epoch, "updated_at"),
+)
+firing_outcome: Final = RowReader(
+    FiringOutcome,
+    (as_required, "run_id=id status"),
+    (as_epoch, "fired_at"),
+    (as_text, "reason_code=status_reason_code"),
 )
 show_record: Final = RowReader(
     ShowRecord,

@@ -43,7 +43,7 @@ MORE = {
     "due": (scheduling.DUE, {"now": 5.0, "limit": 5}),
     "running of all": (scheduling.RUNNING_OF_ALL, {}),
     "executed": (scheduling.EXECUTED_RUNS, {"schedule_id": "c1"}),
-    "recent firings": (schedules.RECENT_FIRINGS["postgresql"], {"ids": ["c1", "c2"], "each": 10}),
+    "recent firings": (schedules.RECENT_OUTCOMES["postgresql"], {"ids": ["c1", "c2"], "each": 10}),
 }
 DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
 GROWING = ("sessions", "messages", "branches", "schedule_runs", "status_transitions", "progressions", "invocations")

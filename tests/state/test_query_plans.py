@@ -51,7 +51,7 @@ STATEMENTS: dict[str, tuple[Select[Any], Mapping[str, object]]] = {
     "runs of an invocation": (run_facts.RUNS_OF_INVOCATION, {"invocation_id": "a", "limit": 5}),
     "firing of an invocation": (run_facts.FIRING_OF_INVOCATION, {"invocation_id": "a"}),
     "skill of an invocation": (run_facts.SKILL_OF_INVOCATION, {"invocation_id": "a"}),
-    "recent firings": (schedules.RECENT_FIRINGS["sqlite"], {"ids": ["a", "b"], "each": 10}),
+    "recent firings": (schedules.RECENT_OUTCOMES["sqlite"], {"ids": ["a", "b"], "each": 10}),
     "firings": (schedules.FIRINGS, {"schedule_id": "a", "limit": 5}),
     "firings before": (schedules.FIRINGS_BEFORE, {"schedule_id": "a", "key_time": 0.0, "key_id": "x", "limit": 5}),
     "firing by id": (schedules.FIRING_BY_ID, {"firing_id": "a"}),
@@ -164,7 +164,7 @@ def test_every_statement_has_a_form_for_postgresql(name: str) -> None:
         for after in KEYS.values():
             str(runs.page(runs.shape_of(NARROWED[name], after)).compile(dialect=postgresql.asyncpg.dialect()))
         return
-    statement = schedules.RECENT_FIRINGS["postgresql"] if name == "recent firings" else STATEMENTS[name][0]
+    statement = schedules.RECENT_OUTCOMES["postgresql"] if name == "recent firings" else STATEMENTS[name][0]
     text = str(statement.compile(dialect=postgresql.asyncpg.dialect()))
     for word in ("json_valid", "json_extract", "GLOB", "rowid"):
         assert word not in text

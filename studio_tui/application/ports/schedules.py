@@ -8,6 +8,7 @@ from typing import Protocol
 
 from studio_tui.application.ports.schedule_facts import ScheduleFactsPort as ScheduleFactsPort
 from studio_tui.application.ports.schedule_facts import Vanishing
+from studio_tui.domain.outcomes import HasOutcome
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 
 
@@ -28,8 +29,8 @@ class ScheduleReadPort(ScheduleFactsPort, Protocol):
         """The schedule of exactly this name or id, else those whose id or name begins with it, taken literally."""
         ...
 
-    async def recent_firings(self, schedule_ids: Sequence[str], *, each: int) -> Mapping[str, tuple[FiringRecord, ...]]:
-        """The newest ``each`` depth-0 rows of each schedule, newest first, without output and context."""
+    async def recent_firings(self, schedule_ids: Sequence[str], *, each: int) -> Mapping[str, tuple[HasOutcome, ...]]:
+        """The outcomes of the newest ``each`` depth-0 rows of each schedule, newest first."""
         ...
 
     async def firings(self, schedule_id: str, *, before: tuple[float, str] | None, limit: int) -> tuple[FiringRecord, ...]:

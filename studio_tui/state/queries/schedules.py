@@ -11,7 +11,7 @@ from studio_tui.state.queries.columns import IDS, KEY_ID, KEY_TIME, LIMIT, beyon
 from studio_tui.state.queries.json_text import is_listed
 from studio_tui.state.queries.sql_forms import begins_with, insertion_order
 from studio_tui.state.queries.text_search import contains
-from studio_tui.state.rows import firing_record, schedule_record
+from studio_tui.state.rows import firing_outcome, firing_record, schedule_record
 from studio_tui.state.schema import schedule_runs, schedules, sessions
 
 _R = schedule_runs.c
@@ -22,9 +22,7 @@ _TOP_LEVEL: Final = _R.chain_depth == literal_column("0")
 
 SCHEDULE_COLUMNS: Final = labelled(schedule_record, schedules)
 FIRING_COLUMNS: Final = labelled(firing_record, schedule_runs, without=("session_ids",))
-_OUTLINE_COLUMNS: Final = labelled(
-    firing_record, schedule_runs, without=("session_ids", "error_detail", "argv", "trigger_context")
-)
+_OUTCOME_COLUMNS: Final = (_R.schedule_id, *labelled(firing_outcome, schedule_runs))
 
 SCHEDULE_BY_ID: Final[Select[Any]] = select(*SCHEDULE_COLUMNS).where(schedules.c.id == bindparam("schedule_id", type_=Text))
 EXACT_SCHEDULES: Final[Select[Any]] = (
@@ -71,7 +69,7 @@ def _recent_sqlite() -> Select[Any]:
         .correlate(schedules)
     )
     return (
-        select(*_OUTLINE_COLUMNS)
+        select(*_OUTCOME_COLUMNS)
         .select_from(schedules.join(schedule_runs, insertion_order(_R.id).in_(places)))
         .where(schedules.c.id.in_(IDS))
         .order_by(_R.schedule_id, _R.fired_at.desc(), _R.id.desc())
@@ -79,7 +77,7 @@ def _recent_sqlite() -> Select[Any]:
 
 
 def _recent_lateral() -> Select[Any]:
-    newest = _newest(schedules.c.id, _OUTLINE_COLUMNS).correlate(schedules).lateral()
+    newest = _newest(schedules.c.id, _OUTCOME_COLUMNS).correlate(schedules).lateral()
     return (
         select(*newest.c)
         .select_from(schedules.join(newest, true()))
@@ -88,8 +86,8 @@ def _recent_lateral() -> Select[Any]:
     )
 
 
-RECENT_FIRINGS: Final = {"sqlite": _recent_sqlite(), "postgresql": _recent_lateral()}
-"""By database: the newest ``:each`` top-level firings of each schedule in ``:ids``, newest first within each."""
+RECENT_OUTCOMES: Final = {"sqlite": _recent_sqlite(), "postgresql": _recent_lateral()}
+"""By database: the outcomes of the newest ``:each`` top-level firings of each schedule in ``:ids``, newest first within each."""
 
 
 def firings_page(*, before: bool) -> Select[Any]:

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from sqlalchemy import Select
 
+from studio_tui.domain.outcomes import FiringOutcome
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.state.queries import schedules as queries
 from studio_tui.state.queries.text_search import text_count, text_values
-from studio_tui.state.rows import firing_record, schedule_record
+from studio_tui.state.rows import firing_outcome, firing_record, schedule_record
 from studio_tui.state.stores.reads import in_parts
 from studio_tui.state.stores.schedule_facts import ScheduleFactReads
 
@@ -49,14 +50,13 @@ class ScheduleReadStore(ScheduleFactReads):
         rows = await self._rows(queries.EXACT_SCHEDULES, values) or await self._rows(queries.SCHEDULES_BY_PREFIX, values)
         return tuple(map(schedule_record, rows))
 
-    async def recent_firings(self, schedule_ids: Sequence[str], *, each: int) -> Mapping[str, tuple[FiringRecord, ...]]:
-        """The newest ``each`` depth-0 rows of each schedule, newest first, without output and context."""
-        found: dict[str, list[FiringRecord]] = {}
+    async def recent_firings(self, schedule_ids: Sequence[str], *, each: int) -> Mapping[str, tuple[FiringOutcome, ...]]:
+        """The outcomes of the newest ``each`` depth-0 rows of each schedule, newest first."""
+        found: dict[str, list[FiringOutcome]] = {}
         for ids in in_parts(schedule_ids):
-            for row in await self._rows(queries.RECENT_FIRINGS[self._db.dialect], {"ids": ids, "each": each}):
-                firing = firing_record(row)
-                found.setdefault(firing.schedule_id or "", []).append(firing)
-        return {schedule_id: tuple(firings) for schedule_id, firings in found.items()}
+            for schedule_id, *row in await self._rows(queries.RECENT_OUTCOMES[self._db.dialect], {"ids": ids, "each": each}):
+                found.setdefault(schedule_id, []).append(firing_outcome(row))
+        return {schedule_id: tuple(outcomes) for schedule_id, outcomes in found.items()}
 
     async def firings(self, schedule_id: str, *, before: tuple[float, str] | None, limit: int) -> tuple[FiringRecord, ...]:
         """Firings by ``(fired_at, id)`` descending with their sessions' ids."""
