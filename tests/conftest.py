@@ -27,8 +27,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--sim-days", type=float, default=420.0, metavar="N", help="simulated days over all worlds (420)")
     group.addoption("--sim-seed", type=int, default=None, metavar="S", help="play the world of this seed only")
     group = parser.getgroup("studio-tui")
-    group.addoption("--two-writer-seconds", type=float, default=4.0, metavar="N", help="how long two programs write one store (4)")
-    group.addoption("--kills", type=int, default=40, metavar="N", help="how often a writer is killed, on each database (40)")
+    group.addoption(
+        "--two-writer-seconds", type=float, default=4.0, metavar="N", help="how long two programs write one store (4)"
+    )
+    group.addoption("--kills", type=int, default=20, metavar="N", help="how often a writer is killed, on each database (20)")
     group.addoption("--kill-seed", type=int, default=None, metavar="S", help="kill at the moments of this seed")
 
 

@@ -19,6 +19,7 @@ from sqlalchemy import func, select
 from studio_tui.application.ports import Occurrence, Outcome, RunFilter
 from studio_tui.application.ports.definition_writes import VersionDraft
 from studio_tui.application.ports.lifecycle import StatusChange
+from studio_tui.clock import SystemClock
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import (
     branches,
@@ -50,21 +51,11 @@ pytestmark = pytest.mark.interop
 LINES = status_transitions.c
 
 
-class WallClock:
-    """The time of the machine, as the peer reads it."""
-
-    def now(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-
 class Ours:
     """Our half of the writing, through our own stores, and what a console reads meanwhile."""
 
     def __init__(self, db: StateDB) -> None:
-        clock = WallClock()
+        clock = SystemClock()
         self.db, self.done = db, Counter[str]()
         self.statuses, self.signals, self.tags = StatusStore(db, clock), SignalStore(db, clock), TagStore(db, clock)
         self.versions, self.schedules = DefinitionVersionStore(db, clock), ScheduleWriteStore(db)
