@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,13 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import StateUnavailable
-from studio_tui.application.ports.artifacts import ArtifactDraft
 from studio_tui.application.ports.attention import Decision
-from studio_tui.application.ports.definition_writes import VersionDraft, WorkflowDraft
+from studio_tui.application.ports.definition_writes import VersionDraft
 from studio_tui.application.ports.outbox import NewDispatch
-from studio_tui.application.ports.projects import ProjectChanges
 from studio_tui.domain.reasons import REASON_WORDS
+from studio_tui.domain.statuses import VOCABULARIES
 from studio_tui.state.db import StateDB
+from studio_tui.state.lifecycle import STATUS_TABLES
 from studio_tui.state.schema import (
     LenientJSON,
     admin_events,
@@ -43,9 +42,7 @@ from studio_tui.state.schema import (
 from studio_tui.state.store import Store
 from studio_tui.state.stores.admin_events import AdminEventStore
 from studio_tui.state.stores.approvals import ApprovalStore
-from studio_tui.state.stores.artifacts import ArtifactStore
 from studio_tui.state.stores.attention import AttentionStore
-from studio_tui.state.stores.controls import ControlStore
 from studio_tui.state.stores.definition_writes import DefinitionVersionStore
 from studio_tui.state.stores.outbox import OutboxStore
 from studio_tui.state.stores.outbox_delivery import OutboxDeliveryStore
@@ -53,82 +50,16 @@ from studio_tui.state.stores.projects import ProjectStore
 from studio_tui.state.stores.runs import RunStore
 from studio_tui.state.stores.signals import SignalStore
 from studio_tui.state.stores.tags import TagStore
-from studio_tui.state.stores.workflow_writes import WorkflowWriteStore
 from tests.builders import NOW, a_firing, a_run, a_schedule, an_invocation, run_sql
 from tests.fakes.clock import SteeredClock
+from tests.state.raw import raw_rows
 from tests.state.run_pages import listed
-
-RUN = "r1"
-METADATA = {"pid": 4110, "flow_control_poller": "active", "agents": [{"id": "ä"}]}
-
-
-@dataclass(frozen=True)
-class Writers:
-    """Every store that writes, on one database."""
-
-    db: StateDB
-    clock: SteeredClock
-
-    async def acts(self) -> list[Callable[[], Awaitable[object]]]:
-        """Each writing method once; some need what earlier ones left, so they are done in order."""
-        db, clock = self.db, self.clock
-        approval, deliver, outbox = ApprovalStore(db, clock), OutboxDeliveryStore(db, clock), OutboxStore(db, clock)
-        attention, tags, known = AttentionStore(db, clock), TagStore(db, clock), ProjectStore(db, clock)
-        workflows, artifact = WorkflowWriteStore(db, clock), ArtifactStore(db, clock)
-        granted, denied = await approval.propose("x", {}), await approval.propose("y", {})
-        workflow = await workflows.create_workflow(WorkflowDraft("old", None, {"version": 1}))
-        answer = await deliver.enqueue(NewDispatch("k", "x", ack_required=True, max_attempts=1, session_id=RUN))
-        changes = ProjectChanges({"path": "/srv"})
-
-        async def deliver_one() -> object:
-            return await deliver.failed((await deliver.claim_due(limit=1))[0], "no")
-
-        return [
-            lambda: artifact.put_artifact(ArtifactDraft("report", "main", {"n": 1}, session_id=RUN, file_path="a.md")),
-            lambda: artifact.put_artifact(ArtifactDraft("report", "main", {"n": 2}, session_id=RUN)),
-            lambda: approval.propose("z", {"n": 1}),
-            lambda: approval.grant(granted.approval_id),
-            lambda: approval.consume(granted.approval_id, action_kind="x", params={}),
-            lambda: approval.deny(denied.approval_id, reason_class=None, reason=None),
-            lambda: attention.decide(Decision("run:r1", "acknowledged", "failed", "op")),
-            lambda: attention.reopen("run:r1", actor="op"),
-            lambda: ControlStore(db, clock).send(RUN, "message", text="Go on."),
-            lambda: ControlStore(db, clock).send(RUN, "pause"),
-            lambda: SignalStore(db, clock).append(RUN, "RunStart", {"n": [1]}),
-            lambda: tags.add_tag(RUN, "nightly"),
-            lambda: tags.set_label(RUN, "The one", seen=None),
-            lambda: known.create_project("web"),
-            lambda: known.register_project("web", "git_remote", github="o/web"),
-            lambda: known.update_project("web", changes),
-            lambda: known.assign_runs("web", [RUN]),
-            lambda: known.assign_unassigned("web"),
-            lambda: known.delete_project("web"),
-            lambda: DefinitionVersionStore(db, clock).append_version(
-                VersionDraft("agent", "a", "agents/a.md", "x"), expected_version=0
-            ),
-            lambda: workflows.create_workflow(WorkflowDraft("new")),
-            lambda: workflows.update_workflow(workflow.workflow_id, {"spec": {"a": 1}}, expected_updated_at=NOW),
-            deliver_one,
-            lambda: deliver.enqueue(NewDispatch("k", "y", {"n": "ä"}, expires_at=NOW + 1)),
-            lambda: outbox.retry(answer.dispatch_id),
-            lambda: outbox.acknowledge(answer.dispatch_id, answer.ack_token or ""),
-            lambda: outbox.purge_older(status="pending", before=None, actor="op"),
-            lambda: AdminEventStore(db, clock).note("transition", {"ids": [RUN]}, target_id=None),
-        ]
+from tests.state.writers import METADATA, Writers, all_writers
 
 
 @pytest.fixture
 async def writers(db: StateDB) -> Writers:
-    await a_run(
-        db, id=RUN, status="running", invocation_kind="flow", node_metadata=METADATA, last_message_at=NOW - 9, updated_at=NOW - 9
-    )
-    await a_run(db, id="r2", status="completed", updated_at=NOW - 5)
-    return Writers(db, SteeredClock(at=NOW))
-
-
-async def do_everything(writers: Writers) -> None:
-    for act in await writers.acts():
-        await act()
+    return await all_writers(db)
 
 
 async def everything(db: StateDB, *columns: Any) -> list[dict[str, Any]]:
@@ -142,14 +73,14 @@ async def test_invariants_04_05_08_no_writer_touches_schema_journal_or_version(w
         return [await db.fetch_all(sql) for sql in (*questions, "PRAGMA application_id", "SELECT * FROM schema_meta")]
 
     before = await shape()
-    await do_everything(writers)
+    await writers.do_everything()
     assert await shape() == before
     assert before[1] == [{"journal_mode": "wal"}]
     assert before[2] == [{"user_version": 0}]
 
 
 async def test_invariant_09_no_writer_leaves_a_reference_that_points_nowhere(writers: Writers, db: StateDB) -> None:
-    await do_everything(writers)
+    await writers.do_everything()
     if db.dialect == "sqlite":
         assert await db.fetch_all("PRAGMA foreign_key_check") == []
     for table in (run_tags, session_signals, session_controls):
@@ -182,7 +113,7 @@ async def test_invariants_11_26_34_no_writer_touches_times_or_metadata_of_a_run(
     written = {"user_label", "project", "project_source"}
     kept = [column for column in sessions.c if column.name not in written]
     before = await everything(db, *kept)
-    await do_everything(writers)
+    await writers.do_everything()
     assert await everything(db, *kept) == before
     assert before[0]["node_metadata"] == METADATA
 
@@ -202,7 +133,7 @@ async def test_invariant_11_a_run_with_broken_metadata_stops_no_list(db: StateDB
 
 
 async def test_invariant_14_json_is_written_once_and_never_as_nothing(writers: Writers, db: StateDB) -> None:
-    await do_everything(writers)
+    await writers.do_everything()
     tables = (artifacts, session_controls, session_signals, workflow_defs, dispatch_outbox, admin_events, status_transitions)
     looked_at = set()
     for table in tables:
@@ -217,25 +148,31 @@ async def test_invariant_14_json_is_written_once_and_never_as_nothing(writers: W
 async def test_invariants_18_20_24_history_has_registered_reasons_and_no_evidence_of_reapers(
     writers: Writers, db: StateDB
 ) -> None:
-    await do_everything(writers)
-    lines = await db.fetch_all(status_transitions.select())
-    assert {line["entity_type"] for line in lines} == {"dispatch"}
-    assert {line["reason_code"] for line in lines} <= set(REASON_WORDS)
-    assert all(line["reason_code"].startswith("dispatch.") for line in lines)
-    assert [item for line in lines for item in line["evidence_refs"]] == []
-    for row in await db.fetch_all(dispatch_outbox.select()):
-        last = max((line for line in lines if line["entity_id"] == row["id"]), key=lambda line: line["created_at"])
-        assert (last["created_at"], row["updated_at"]) == (NOW, NOW)
+    await writers.do_everything()
+    lines = await raw_rows(db, "status_transitions")
+    assert {line["entity_type"] for line in lines} == VOCABULARIES.keys() - {"session"}
+    for line in lines:
+        assert line["reason_code"] in REASON_WORDS
+        assert line["reason_code"].partition(".")[0] in VOCABULARIES[line["entity_type"]].reason_prefixes
+        kinds = {item["kind"] for item in json.loads(line["evidence_refs"])}
+        assert "invocation" not in kinds or line["entity_type"] != "invocation"
+    last = {(line["entity_type"], line["entity_id"]): line for line in lines}
+    for entity, table in STATUS_TABLES.items():
+        for row in await db.fetch_all(table.select()):
+            if (line := last.get((entity, row["id"]))) is not None:
+                assert (row["status"], row["updated_at"]) == (line["status"], pytest.approx(line["created_at"], abs=1e-4))
+                assert row.get("status_reason_code", line["reason_code"]) == line["reason_code"]
+    assert {entity for entity, _ in last} == VOCABULARIES.keys() - {"session"}
 
 
 async def test_invariant_33_no_approval_of_ours_names_a_run(writers: Writers, db: StateDB) -> None:
     """Lionagi's own retention fails on one that does; the id belongs into the parameters."""
-    await do_everything(writers)
+    await writers.do_everything()
     assert {row["session_id"] for row in await db.fetch_all(approvals.select())} == {None}
 
 
 async def test_invariant_48_maintenance_is_noted_by_nobody_who_did_none(writers: Writers, db: StateDB) -> None:
-    await do_everything(writers)
+    await writers.do_everything()
     actions = {row["action"] for row in await db.fetch_all(admin_events.select())}
     assert actions == {"dispatch_purge", "transition"}
 
@@ -243,14 +180,14 @@ async def test_invariant_48_maintenance_is_noted_by_nobody_who_did_none(writers:
 async def test_invariant_48_events_are_added_and_never_changed(writers: Writers, db: StateDB) -> None:
     await AdminEventStore(db, writers.clock).note("first", {})
     before = await db.fetch_all(admin_events.select())
-    await do_everything(writers)
+    await writers.do_everything()
     after = await db.fetch_all(admin_events.select())
     assert all(event in after for event in before)
     assert len(after) == len(before) + 2
 
 
 async def test_invariant_58_booleans_are_numbers(writers: Writers, db: StateDB) -> None:
-    await do_everything(writers)
+    await writers.do_everything()
     (row,) = await db.fetch_all(select(dispatch_outbox.c.ack_required))
     assert (type(row["ack_required"]), row["ack_required"]) == (int, 1)
 
@@ -343,13 +280,13 @@ async def test_several_processes_write_versions_and_ledgers_at_once(server_db: S
     assert sorted(map(len, claims)) == [0, 0, 0, 1]
 
 
-def test_every_ledger_of_the_schema_has_its_tables() -> None:
-    """Invariant 59: tables are named one by one, and nothing is found by a pattern of names."""
+def test_invariant_59_tables_are_named_one_by_one() -> None:
+    """Nothing is found by a pattern of names."""
     assert all(table.schema is None for table in metadata.tables.values())
 
 
-async def test_a_firing_that_a_message_names_stays_until_the_message_is_gone(db: StateDB) -> None:
-    """Invariant 43: deleting a schedule is blocked by the outbox, and purging frees it."""
+async def test_invariant_43_a_firing_that_a_message_names_stays_until_the_message_is_gone(db: StateDB) -> None:
+    """Deleting a schedule is blocked by the outbox, and purging frees it."""
     schedule = await a_schedule(db)
     firing = await a_firing(db, schedule, invocation_id=await an_invocation(db))
     clock = SteeredClock(at=NOW)

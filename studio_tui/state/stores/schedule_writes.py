@@ -80,7 +80,6 @@ class ScheduleWriteStore(StoreBase):
 
         Raises :class:`NotFound`, and :class:`Conflict` when ``expected_updated_at`` is given and is not the stored value.
         """
-        values: dict[str, object] = {"enabled": int(enabled), "next_fire_at": next_fire_at, "updated_at": now}
 
         async def work(connection: AsyncConnection) -> ScheduleRecord:
             await lock_definition(connection, schedule_id)
@@ -88,6 +87,8 @@ class ScheduleWriteStore(StoreBase):
             _same_version(before, expected_updated_at)
             if before.enabled == enabled:
                 return before
+            moment = moment_after(before.updated_at, now)
+            values = {"enabled": int(enabled), "next_fire_at": next_fire_at, "updated_at": moment}
             await connection.execute(update(schedules).where(_S.id == schedule_id).values(**values))
             line = definition_change(
                 schedule_id,
@@ -97,7 +98,7 @@ class ScheduleWriteStore(StoreBase):
                 reason_code=reason_code,
                 summary=reason or "",
                 by=by,
-                now=now,
+                now=moment,
             )
             await record(connection, line)
             return schedule_record(await _one(connection, schedule_id))
