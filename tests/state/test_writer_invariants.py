@@ -39,12 +39,7 @@ from tests.interop.fired_store import OPERATOR, new_schedule
 from tests.state.files import make_native_file
 from tests.state.writers import FIRING, SCHEDULE, Writers, all_writers
 
-MARKERS = {
-    "dispatched_at_backfill",
-    "attention_dispositions_backfill",
-    "imported_role_label_backfill",
-    "session_ended_at_backfill",
-}
+MARKERS = ("dispatched_at", "attention_dispositions", "imported_role_label", "session_ended_at")
 OFF, ON = "schedule_definition.disabled.manual", "schedule_definition.enabled.observed"
 
 
