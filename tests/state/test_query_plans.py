@@ -20,8 +20,9 @@ from studio_tui.state.queries import definitions, messages, overview, run_facts,
 GROWING = ("sessions", "key_row", "messages", "branches", "schedule_runs", "newest", "status_transitions", "progressions")
 """Tables that hold many rows, and the names under which statements read them a second time."""
 
-IN_ORDER = "SCAN sessions USING INDEX idx_sessions_updated"
-"""Not a scan in any harmful sense: the walk along the order of the list, which ends when the page is full."""
+IN_ORDER = ("SCAN sessions USING INDEX idx_sessions_updated", "SCAN sessions USING COVERING INDEX idx_sessions_updated")
+"""Not a scan in any harmful sense: the walk along the order of the list, which ends when the page is full, or, for the place
+where a walk for tags ends, after 2,500 entries of the index."""
 
 SORT = "USE TEMP B-TREE FOR ORDER BY"
 
@@ -116,7 +117,7 @@ def test_a_page_of_runs_walks_an_index(planner: sqlite3.Connection, name: str, k
     where, after = NARROWED[name], KEYS[key]
     shape = runs.shape_of(where, after, backwards=backwards)
     plan = plan_of(planner, runs.page(shape), runs.run_values(where, after, 21))
-    assert [step for step in scans_of_growing_tables(plan) if step != IN_ORDER] == []
+    assert [step for step in scans_of_growing_tables(plan) if step not in IN_ORDER] == []
     text = "\n".join(plan)
     if where.status:
         assert "idx_sessions_status_updated (status=?" in text

@@ -152,11 +152,12 @@ async def test_each_condition_narrows(db: StateDB, runs: RunStore) -> None:
         assert await walked(runs, where, limit=1, backwards=True) == wanted, where
 
 
-@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize(("few", "near"), [(0, 1000), (1000, 1000), (0, 3)])
 async def test_sorting_a_few_and_walking_many_give_the_same_pages(
-    db: StateDB, runs: RunStore, monkeypatch: pytest.MonkeyPatch, few: int
+    db: StateDB, runs: RunStore, monkeypatch: pytest.MonkeyPatch, few: int, near: int
 ) -> None:
     monkeypatch.setattr(queries, "FEW", few)
+    monkeypatch.setattr(queries, "NEAR", near)
     queries.page.cache_clear()
     times = {f"r{number:02}": NOW + number % 5 for number in range(30)}
     await runs_at(db, {name: time for name, time in times.items() if int(name[1:]) % 2}, project="web")
@@ -169,6 +170,8 @@ async def test_sorting_a_few_and_walking_many_give_the_same_pages(
     assert await walked(runs, RunFilter(tags=("t",)), limit=4) == tagged
     assert await walked(runs, RunFilter(tags=("t",)), limit=4, backwards=True) == tagged
     assert await walked(runs, RunFilter(tags=("t",), project="web"), limit=2) == [name for name in web if name in tagged]
+    for status in (frozenset({"completed"}), frozenset({"completed", "failed"})):
+        assert await walked(runs, RunFilter(tags=("t",), status=status), limit=4, backwards=True) == tagged
     queries.page.cache_clear()
 
 

@@ -3,7 +3,8 @@
 A page follows an index and stops when it is full: without conditions on status the walk goes along ``updated_at``, for each
 status along ``(status, updated_at)``. Conditions without such an index are checked on the way, and SQLite is kept from
 collecting and sorting a whole project for one page (``unindexed``). Only where a project or a tag has few runs is it the other
-way round: then the walk might visit the whole store to find them, and sorting them is cheap.
+way round: then the walk might visit the whole store to find them, and sorting them is cheap. Tags are old or new together, and two
+of them may never meet, so a walk for tags ends early, and what it has not found is sorted.
 """
 
 from __future__ import annotations
@@ -11,9 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from sys import float_info
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Text, bindparam, case, func, literal_column, or_, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    Text,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+    union,
+    union_all,
+)
 
 from studio_tui.application.ports import RunFilter
 from studio_tui.state.queries.columns import KEY_ID, KEY_TIME, LIMIT, beyond, labelled, numbered, numbered_values
@@ -25,6 +40,9 @@ from studio_tui.state.schema import branches, progressions, run_tags, sessions
 
 FEW: Final = 500
 """Fewer runs of a project or tag than this are sorted for a page (2 ms); of more, a walk soon meets enough."""
+
+NEAR: Final = 2500
+"""So many runs a walk for tags looks through (1.5 ms)."""
 
 _S = sessions.c
 _SEARCHED: Final[tuple[ColumnElement[str], ...]] = (
@@ -127,7 +145,7 @@ def page(shape: RunShape) -> Select[Any]:
     if not shape.project and not shape.tags and shape.statuses + shape.no_status <= 1:
         conditions = [*_statuses(shape), *_conditions(shape)]
         return select(*RUN_COLUMNS).where(*conditions).order_by(*_order(shape, _S.updated_at, _S.id)).limit(LIMIT)
-    keys = union_all(*(select(arm.subquery()) for arm in _arms(shape))).subquery()
+    keys = (_tagged(shape) if shape.tags else union_all(*(select(arm.subquery()) for arm in _arms(shape)))).subquery()
     return (
         select(*RUN_COLUMNS)
         .join_from(keys, sessions, _S.id == keys.c.id)
@@ -139,21 +157,43 @@ def page(shape: RunShape) -> Select[Any]:
 @lru_cache(maxsize=512)
 def newer(shape: RunShape) -> Select[Any]:
     """How many runs stand before the key, counted up to ``:limit``."""
-    statuses = list(_statuses(shape))
-    status = statuses[0] if len(statuses) == 1 else _unindexed_status(shape)
-    conditions = [*_source_conditions(shape, status), *_conditions(shape, newer_than_key=True)]
+    status = _only_status(shape)
+    sources = _source_conditions(shape, _unindexed_status(shape) if status is None else status)
+    conditions = [*sources, *_conditions(shape, newer_than_key=True)]
     return select(func.count()).select_from(select(literal_column("1")).where(*conditions).limit(LIMIT).subquery())
 
 
 def _arms(shape: RunShape) -> list[Select[Any]]:
-    """Keys of the page from every place where they may stand. At most one of the two ways to a project or tag yields rows."""
+    """Keys of the page from every place where they may stand. At most one of the two ways to a project yields rows."""
     walks: list[ColumnElement[bool] | None] = [*_statuses(shape)] or [None]
-    if not shape.project and not shape.tags:
+    if not shape.project:
         return [_arm(shape, [status], LIMIT) for status in walks]
     few = _few(shape)
     sort = _arm(shape, _source_conditions(shape, _unindexed_status(shape), few=True), case((few, LIMIT), else_=0), sort=True)
     walk_limit = case((few, 0), else_=LIMIT)
     return [sort, *(_arm(shape, _source_conditions(shape, status), walk_limit) for status in walks)]
+
+
+def _tagged(shape: RunShape) -> CompoundSelect[Any]:
+    """Keys of runs with tags: from a walk through the next :data:`NEAR` runs, or, where that yields no page, of all of them."""
+    status = _unindexed_status(shape)
+    walk_limit = case((_few(shape), 0), else_=LIMIT)
+    near = _arm(shape, [*_near(shape), *_source_conditions(shape, status)], walk_limit).cte("near")
+    found = select(func.count()).select_from(near).scalar_subquery()
+    rest_limit = case((found < LIMIT, LIMIT), else_=0)
+    rest = _arm(shape, _source_conditions(shape, status, few=True), rest_limit, sort=True)
+    return union(select(near), select(rest.subquery()))
+
+
+def _near(shape: RunShape) -> list[ColumnElement[bool]]:
+    """What the next :data:`NEAR` runs are found by: those of the only status asked for, else any."""
+    status = _only_status(shape)
+    walked = [] if status is None else [status]
+    conditions = [*walked, *_beyond(shape, _S.updated_at)]
+    order = _S.updated_at.asc() if shape.backwards else _S.updated_at.desc()
+    after_these = select(_S.updated_at).where(*conditions).order_by(order).offset(NEAR).limit(1).correlate(None)
+    end = func.coalesce(after_these.scalar_subquery(), float_info.max if shape.backwards else -float_info.max)
+    return [*walked, _S.updated_at <= end if shape.backwards else _S.updated_at >= end]
 
 
 def _arm(
@@ -196,10 +236,16 @@ def _conditions(
         conditions.append(contains((_S.playbook_name,), "playbook", shape.playbooks))
     if shape.texts:
         conditions.append(contains(_SEARCHED, "text", shape.texts))
-    if shape.key is not None:
-        at = KEY_TIME if shape.key == "given" else _stored_time()
-        conditions.append(beyond(time, _S.id, at, newer=shape.backwards or newer_than_key))
+    conditions += _beyond(shape, time, newer_than_key=newer_than_key)
     return [*conditions, LISTED]
+
+
+def _beyond(shape: RunShape, time: ColumnElement[Any], *, newer_than_key: bool = False) -> list[ColumnElement[bool]]:
+    """Where the page begins, when there is a key."""
+    if shape.key is None:
+        return []
+    at = KEY_TIME if shape.key == "given" else _stored_time()
+    return [beyond(time, _S.id, at, newer=shape.backwards or newer_than_key)]
 
 
 def _stored_time() -> ColumnElement[Any]:
@@ -211,6 +257,11 @@ def _statuses(shape: RunShape) -> Iterable[ColumnElement[bool]]:
     yield from (_S.status == status for status in numbered("status", shape.statuses))
     if shape.no_status:
         yield _S.status.is_(None)
+
+
+def _only_status(shape: RunShape) -> ColumnElement[bool] | None:
+    """The condition on status where one walk along an index finds it: not where there are several."""
+    return next(iter(_statuses(shape))) if shape.statuses + shape.no_status == 1 else None
 
 
 def _unindexed_status(shape: RunShape) -> ColumnElement[bool] | None:
