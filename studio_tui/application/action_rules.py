@@ -98,6 +98,8 @@ def _values(action: ScheduleAction) -> Iterator[FieldFailure]:
             yield from _fault(field, contract.identifier_fault(value))
     if action.playbook:
         yield from _fault("playbook", contract.playbook_fault(action.playbook))
+    if action.kind == "command" and action.command:
+        yield from _fault("command", contract.command_fault(action.command))
     if action.prompt:
         yield from _fault("prompt", contract.prompt_fault(action.prompt, play=action.kind == "play"))
     if action.project == "":
@@ -125,10 +127,9 @@ def _directory(action: ScheduleAction, facts: LaunchFacts) -> Iterator[FieldFail
 
 
 def _executable(command: str, facts: LaunchFacts) -> Iterator[FieldFailure]:
-    fault = contract.command_fault(command)
-    if fault is not None:
-        yield _wrong("command", "unusable", fault)
-    elif fault := contract.allowlist_fault(command, frozenset(facts.allowed_commands())):
+    if contract.command_fault(command) is None and (
+        fault := contract.allowlist_fault(command, frozenset(facts.allowed_commands()))
+    ):
         yield _wrong("command", "not_allowed", fault)
 
 

@@ -19,6 +19,7 @@ from studio_tui.application.models.schedules import (
     Threshold,
     Trigger,
 )
+from studio_tui.application.wellformed import mended
 from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.domain.triggers import poll_interval_of
 
@@ -26,8 +27,8 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def definition_of(schedule: ScheduleRecord) -> ScheduleDefinition:
-    """What can be edited of a schedule, as it stands."""
-    return ScheduleDefinition(
+    """What can be edited of a schedule, as it stands. Half characters, which JSON can spell, are marked."""
+    stored = ScheduleDefinition(
         name=schedule.name,
         description=schedule.description,
         trigger=trigger_of(schedule),
@@ -42,6 +43,15 @@ def definition_of(schedule: ScheduleRecord) -> ScheduleDefinition:
         github_cursor=schedule.github_cursor,
         project=schedule.project,
     )
+    return ScheduleDefinition.model_validate(_whole(stored.model_dump()))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return mended(value)
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return type(value)(map(_whole, value)) if isinstance(value, list | tuple) else value
 
 
 def trigger_of(schedule: ScheduleRecord) -> Trigger | None:

@@ -12,9 +12,12 @@ from studio_tui.application.firing_views import outcome_words
 from studio_tui.application.launching import LaunchPreview
 from studio_tui.application.models.schedules import Fire, ScheduleDetail, ScheduleSummary
 from studio_tui.application.moments import Times
+from studio_tui.application.schedule_definition import definition_of
+from studio_tui.application.schedule_problems import problems_of
 from studio_tui.application.wellformed import mended
-from studio_tui.domain.cadence import CadenceError, describe, next_fire, upcoming, zone_of
-from studio_tui.domain.gates import unsupported
+from studio_tui.application.why_views import chain_of
+from studio_tui.domain.cadence import CadenceError, describe, upcoming, zone_of
+from studio_tui.domain.gates import not_hosted
 from studio_tui.domain.health import schedule_health, schedule_state
 from studio_tui.domain.outcomes import HasOutcome
 from studio_tui.domain.schedules import ScheduleRecord, Zone
@@ -35,31 +38,8 @@ class Evidence:
 
 
 @lru_cache(maxsize=4_096)
-def _fault(
-    trigger_type: str, cron_expr: str | None, interval_sec: float | None, timezone: str | None, default: Zone
-) -> CadenceError | None:
-    """What is wrong with a trigger. It does not depend on the time, so each trigger is computed once, not at every look."""
-    trigger = ScheduleRecord(
-        "", "", True, trigger_type, "command", cron_expr=cron_expr, interval_sec=interval_sec, resolved_timezone=timezone
-    )
-    try:
-        next_fire(trigger, 0.0, default)
-    except CadenceError as error:
-        return error
-    return None
-
-
-@lru_cache(maxsize=4_096)
 def _cron_words(cron_expr: str | None) -> str:
     return describe(ScheduleRecord("", "", True, "cron", "command", cron_expr=cron_expr))
-
-
-def problems_of(schedule: ScheduleRecord, default: Zone) -> tuple[str, ...]:
-    """Everything that makes a stored schedule broken, in words."""
-    if schedule.defects:
-        return tuple(f"{column} cannot be read" for column in schedule.defects)
-    fault = _fault(schedule.trigger_type, schedule.cron_expr, schedule.interval_sec, schedule.resolved_timezone, default)
-    return () if fault is None else (str(fault),)
 
 
 def summarize(schedule: ScheduleRecord, evidence: Evidence, *, now: float, default: Zone) -> ScheduleSummary:
@@ -72,7 +52,7 @@ def summary_fields(schedule: ScheduleRecord, evidence: Evidence, *, now: float, 
     times = Times()
     clean: dict[str, Any] = {name: times.read(name, getattr(schedule, name)) for name in _TIMES}
     stored, schedule = schedule, replace(schedule, **clean) if times.problems else schedule
-    problems = (*times.problems, *problems_of(schedule, default))
+    problems = (*times.problems, *problems_of(schedule, default, ever_fired=bool(evidence.recent)))
     health, failures = schedule_health(schedule, evidence.recent, now, default)
     zone = _zone(schedule, default)
     return {
@@ -94,7 +74,7 @@ def summary_fields(schedule: ScheduleRecord, evidence: Evidence, *, now: float, 
         "consecutive_failures": failures,
         "owner": schedule.owner_key or schedule.managed_by,
         "description": schedule.description,
-        "blocked": unsupported(schedule),
+        "blocked": not_hosted(schedule),
         "problems": problems,
         "updated_at": stored.updated_at,
     }
@@ -125,6 +105,8 @@ def detail(
             "managed_by": schedule.managed_by,
             "created_at": Times().read("created_at", schedule.created_at),
             "next_fires": next_fires(schedule, now=now, default=default) if not fields["problems"] else (),
+            "chain": chain_of(schedule),
+            "definition": definition_of(schedule),
         }
     )
 

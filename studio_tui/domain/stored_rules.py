@@ -56,8 +56,8 @@ def stored_faults(schedule: ScheduleRecord) -> Iterator[StoredFault]:
 
 def missing_column(schedule: ScheduleRecord) -> str | None:
     """The column that an action cannot do without and that is empty, or ``None``."""
-    column = _NEEDED.get(schedule.action_kind, "action_prompt")
-    return None if (getattr(schedule, column) or "").strip() else column
+    column = _NEEDED.get(schedule.action_kind)
+    return None if column is None or (getattr(schedule, column) or "").strip() else column
 
 
 def nothing_to_run(schedule: ScheduleRecord, column: str) -> str:
@@ -65,7 +65,12 @@ def nothing_to_run(schedule: ScheduleRecord, column: str) -> str:
     return f"nothing to run: the {schedule.action_kind} action has no {_NOUNS[column]}"
 
 
-_NEEDED: Final = {"command": "action_command", "play": "action_playbook", "flow_yaml": "action_flow_yaml"}
+_NEEDED: Final = {
+    **dict.fromkeys(("agent", "flow", "fanout"), "action_prompt"),
+    "command": "action_command",
+    "play": "action_playbook",
+    "flow_yaml": "action_flow_yaml",
+}
 _NOUNS: Final = {
     "action_command": "command",
     "action_playbook": "playbook",

@@ -94,7 +94,8 @@ class Runs:
 
 @dataclass
 class Schedules:
-    """A schedule service on twins. ``refusal`` is what the launch would say; ``directories`` are those that exist."""
+    """A schedule service on twins. ``refusal`` is what the launch would say; ``directories`` are those that exist, ``roots``
+    those of projects."""
 
     clock: HeldClock = field(default_factory=HeldClock)
     port: MemorySchedules = field(default_factory=MemorySchedules)
@@ -103,6 +104,7 @@ class Schedules:
     sidecar: MemorySidecar = field(default_factory=MemorySidecar)
     allowed: set[str] = field(default_factory=lambda: {"echo", "true"})
     directories: set[str] = field(default_factory=lambda: {"/srv"})
+    roots: dict[str, str] = field(default_factory=dict)
     refusal: str | None = None
     origin: str = "cli"
     zone: Zone = BERLIN
@@ -134,4 +136,5 @@ class Schedules:
         )
 
     async def _preview(self, schedule: ScheduleRecord) -> LaunchPreview:
-        return LaunchPreview((schedule.action_command or "li", *schedule.action_command_args), schedule.action_cwd, self.refusal)
+        directory = schedule.action_cwd or self.roots.get(schedule.action_project or "")
+        return LaunchPreview((schedule.action_command or "li", *schedule.action_command_args), directory, self.refusal)

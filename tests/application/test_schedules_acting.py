@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, ValidationError
 
 from studio_tui.application.errors import Conflict, NotFound, PermissionDenied, StateUnavailable, ValidationFailure
 from studio_tui.application.models.schedules import (
@@ -15,8 +16,11 @@ from studio_tui.application.models.schedules import (
     FireNow,
     GithubPollTrigger,
     IntervalTrigger,
+    RateLimit,
     ScheduleAction,
+    SchedulePatch,
     SetScheduleEnabled,
+    Threshold,
 )
 from studio_tui.domain.schedules import Zone
 from studio_tui.scheduler.contract import MAX_CHAIN_DEPTH, PROMPT_LIMIT
@@ -273,6 +277,80 @@ async def test_chains_that_are_refused(world: Schedules, chain: dict[str, Any], 
     assert await _faults(world, a_command(action=_agent(on_fail=chain))) == {path: code}
 
 
+@pytest.mark.parametrize(
+    ("chain", "path", "code"),
+    [
+        ({"kind": "play", "on_fail": None}, ("playbook",), "missing"),
+        ({"kind": "command", "on_fail": None}, ("command",), "missing"),
+        ({"prompt": "--", "on_fail": None}, ("prompt",), "unusable"),
+        ({"prompt": "x" * (PROMPT_LIMIT + 1), "on_fail": None}, ("prompt",), "unusable"),
+        ({"agent": "-a", "on_fail": None}, ("agent",), "unusable"),
+        ({"model": "a b", "on_fail": None}, ("model",), "unusable"),
+        ({"kind": "play", "playbook": "status", "on_fail": None}, ("playbook",), "unusable"),
+        ({"on_fail": None, "on_success": {"prompt": ""}}, ("on_success", "prompt"), "missing"),
+    ],
+)
+async def test_a_step_is_judged_as_it_will_run(world: Schedules, chain: dict[str, Any], path: tuple[str, ...], code: str) -> None:
+    assert await _faults(world, a_command(action=_agent(on_fail=chain))) == {("action", "on_fail", *path): code}
+
+
+async def test_what_a_step_inherits_is_allowed_and_said(world: Schedules) -> None:
+    result = await world.service.create_schedule(a_command(action=_agent(on_fail={"prompt": "mend it"})))
+    (warning,) = result.warnings
+    assert "on_fail" in warning
+    assert "inherits" in warning
+    silent = await world.service.create_schedule(a_command("b", action=_agent(on_fail={"prompt": "mend it", "on_fail": None})))
+    assert silent.warnings == ()
+
+
+async def test_every_limit_can_be_set_when_a_schedule_is_made(world: Schedules) -> None:
+    threshold = Threshold(metric="failed_sessions", op="gt", value=3, window_minutes=60)
+    result = await world.service.create_schedule(
+        a_command(
+            rate_limit=RateLimit(max_fires=2, window_sec=60),
+            threshold_config=threshold,
+            max_runs=3,
+            budget_usd=1.5,
+            budget_tokens=9,
+            overlap_policy="allow",
+            missed_fire_policy="run_once",
+        )
+    )
+    (values,) = world.port.created
+    assert values["rate_limit"] == {"max_fires": 2, "window_sec": 60}
+    assert values["threshold_config"] == {"metric": "failed_sessions", "op": "gt", "value": 3.0, "window_minutes": 60}
+    assert (values["overlap_policy"], values["missed_fire_policy"], values["max_runs"]) == ("allow", "run_once", 3)
+    assert result.warnings == ("threshold alerts are not evaluated by this version",)
+
+
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        (IntervalTrigger, {"seconds": True}),
+        (IntervalTrigger, {"seconds": 2.0}),
+        (RateLimit, {"max_fires": True, "window_sec": 60}),
+        (RateLimit, {"max_fires": 1, "window_sec": 0}),
+        (RateLimit, {"max_fires": 1, "window_sec": 60, "burst": 2}),
+        (RateLimit, {"max_fires": 1}),
+        (Threshold, {"metric": "luck", "op": "gt", "value": 1, "window_minutes": 1}),
+        (Threshold, {"metric": "failed_sessions", "op": "lt", "value": 1, "window_minutes": 1}),
+        (Threshold, {"metric": "failed_sessions", "op": "gt", "value": math.nan, "window_minutes": 1}),
+        (Threshold, {"metric": "failed_sessions", "op": "gt", "value": 1, "window_minutes": True}),
+        (SchedulePatch, {"max_runs": True}),
+        (SchedulePatch, {"budget_usd": True}),
+        (SchedulePatch, {"budget_usd": 0}),
+        (SchedulePatch, {"missed_fire_policy": "all"}),
+        (SchedulePatch, {"overlap_policy": "queue"}),
+        (SchedulePatch, {"trigger": {"kind": "at"}}),
+        (SchedulePatch, {"action": {"kind": "engine"}}),
+        (SchedulePatch, {"enabled": True}),
+    ],
+)
+def test_shapes_that_no_command_can_have(model: type[BaseModel], fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        model(**fields)
+
+
 async def test_chains_end_somewhere(world: Schedules) -> None:
     chain: dict[str, Any] = {"kind": "agent", "prompt": "fix it", "on_fail": None}
     for _ in range(MAX_CHAIN_DEPTH - 1):
@@ -361,11 +439,14 @@ async def test_asking_for_what_is_so_already_changes_nothing(world: Schedules) -
         await _switch(world, False, reason="again")
 
 
-async def test_a_blank_reason_is_refused(world: Schedules) -> None:
+@pytest.mark.parametrize(("reason", "code"), [("   ", "empty"), (" " + "x" * 501, "too_long"), ("\udcff", "not_text")])
+async def test_a_reason_has_1_to_500_characters(world: Schedules, reason: str, code: str) -> None:
     world.port.add(a_schedule())
     with pytest.raises(ValidationFailure) as caught:
-        await _switch(world, False, reason="   ")
-    assert caught.value.field_errors[0].path == ("reason",)
+        await _switch(world, False, reason=reason)
+    assert [(fault.path, fault.code) for fault in caught.value.field_errors] == [(("reason",), code)]
+    await _switch(world, False, reason=" " + "x" * 500 + " ")
+    assert world.port.changes[0]["reason"] == "x" * 500
 
 
 @pytest.mark.parametrize("enabled", [True, False])
@@ -398,6 +479,27 @@ async def test_a_broken_schedule_is_not_turned_on(world: Schedules, fields: dict
     with pytest.raises(ValidationFailure) as caught:
         await _switch(world, True)
     assert caught.value.field_errors[0].path == path
+    assert not world.port.changes
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "code"),
+    [
+        ({"action_command": "reboot"}, ("action", "command"), "not_allowed"),
+        ({"action_command": None}, ("action_command",), "broken"),
+        ({"action_cwd": "/gone"}, ("action", "cwd"), "no_directory"),
+        ({"on_fail": {"nonsense": 1}}, ("on_fail", "nonsense"), "broken"),
+        ({"overlap_policy": "queue"}, ("overlap_policy",), "broken"),
+        ({"max_runs": 0}, ("max_runs",), "broken"),
+    ],
+)
+async def test_turning_on_checks_again_what_would_be_launched(
+    world: Schedules, fields: dict[str, Any], path: tuple[str, ...], code: str
+) -> None:
+    world.port.add(a_schedule(enabled=False, **fields))
+    with pytest.raises(ValidationFailure) as caught:
+        await _switch(world, True)
+    assert [(fault.path, fault.code) for fault in caught.value.field_errors] == [(path, code)]
     assert not world.port.changes
 
 

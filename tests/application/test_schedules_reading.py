@@ -126,11 +126,48 @@ async def test_what_this_program_never_fires_says_why_without_being_broken(world
 
 
 @pytest.mark.parametrize(
+    ("fields", "column"),
+    [
+        ({"trigger_type": "cron", "cron_expr": ""}, "cron_expr"),
+        ({"trigger_type": "cron", "cron_expr": "0 0 30 2 *"}, "cron_expr"),
+        ({"trigger_type": "cron", "cron_expr": "0 9 * * *", "resolved_timezone": "Mars/Base"}, "resolved_timezone"),
+        ({"trigger_type": "at", "interval_sec": None, "next_fire_at": None}, "next_fire_at"),
+        ({"interval_sec": None}, "interval_sec"),
+        ({"interval_sec": 0}, "interval_sec"),
+        ({"trigger_type": "lunar"}, "trigger_type"),
+        ({"action_kind": "engine"}, "action_kind"),
+        ({"missed_fire_policy": "all"}, "missed_fire_policy"),
+        ({"overlap_policy": "queue"}, "overlap_policy"),
+        ({"action_command": None}, "action_command"),
+        ({"action_command": "/bin/true"}, "action_command"),
+        ({"action_kind": "agent", "action_prompt": "--"}, "action_prompt"),
+        ({"action_kind": "agent", "action_prompt": "hi", "action_model": "-m"}, "action_model"),
+        ({"action_kind": "play", "action_playbook": "list"}, "action_playbook"),
+        ({"action_kind": "play", "action_playbook": "x", "action_playbook_args": {"background": True}}, "action_playbook_args"),
+        ({"action_kind": "flow", "action_prompt": "hi", "action_extra_args": ("--effort", "high")}, "action_extra_args"),
+        ({"rate_limit": {"max_fires": 1}}, "rate_limit"),
+        ({"max_runs": 0}, "max_runs"),
+        ({"on_fail": {"nonsense": 1}}, "on_fail.nonsense"),
+        ({"defects": ("github_filter",)}, "github_filter"),
+    ],
+)
+async def test_a_stored_value_that_breaks_a_rule_shows_as_broken_with_its_column(
+    world: Schedules, fields: dict[str, object], column: str
+) -> None:
+    item = await _only(world, **fields)
+    assert item.state == StateWord.BROKEN
+    assert [problem.partition(":")[0] for problem in item.problems] == [column]
+    detail = await world.service.get_schedule(item.schedule_id)
+    assert (detail.next_fires, detail.problems) == ((), item.problems)
+
+
+@pytest.mark.parametrize(
     ("fields", "state"),
     [
         ({}, StateWord.ON),
         ({"enabled": False}, StateWord.OFF),
-        ({"trigger_type": "at", "interval_sec": None, "next_fire_at": None}, StateWord.DONE),
+        ({"trigger_type": "at", "interval_sec": None, "next_fire_at": None, "last_fired_at": NOW - 60}, StateWord.DONE),
+        ({"trigger_type": "at", "interval_sec": None, "next_fire_at": None}, StateWord.BROKEN),
     ],
 )
 async def test_the_state_of_a_schedule(world: Schedules, fields: dict[str, object], state: StateWord) -> None:
