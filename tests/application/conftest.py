@@ -14,10 +14,10 @@ from tests.state.files import make_native_file
 
 
 @pytest.fixture(autouse=True)
-def _proof_of_paths(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _proof_of_paths(request: pytest.FixtureRequest) -> Iterator[None]:
     """What a test says to cover it must have done."""
     claims = [(str(mark.args[0]), str(mark.args[1])) for mark in request.node.iter_markers("covers")]
-    with proof(claims, monkeypatch):
+    with pytest.MonkeyPatch.context() as patch, proof(claims, patch):
         yield
 
 
