@@ -90,7 +90,7 @@ def _edge_faults(path: tuple[str | int, ...], edge: object, known: frozenset[str
     if not _is_name(edge.get("id")):
         yield SpecFault((*path, "id"), "must be a text that is not empty")
     for end in ("from", "to"):
-        if edge.get(end) not in known:
+        if not isinstance(edge.get(end), str) or edge.get(end) not in known:
             yield SpecFault((*path, end), "must be the id of a node")
     if edge.get("condition") is not None and not _is_name(edge.get("condition")):
         yield SpecFault((*path, "condition"), "must be a text that is not empty")

@@ -119,9 +119,6 @@ _OWN_WAYS: Final = {
 }
 
 APPLICABLE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        name: (*ways.split(), *(() if name in ASKS_NOBODY else ("store_failure",)))
-        for name, ways in _OWN_WAYS.items()
-    }
+    {name: (*ways.split(), *(() if name in ASKS_NOBODY else ("store_failure",))) for name, ways in _OWN_WAYS.items()}
 )
 """By operation: the paths that a test must go."""

@@ -166,7 +166,9 @@ class TestSaving:
         added = await home.studio.definition_saves.snapshot_definition(SnapshotDefinition(kind="agent", name="helper"))
         assert added.version == 1
 
-    @pytest.mark.parametrize("text", ["---\nlion_system: false\n---\n", "lion_system: true\n", "---\nx: lion_system: true\n---\n"])
+    @pytest.mark.parametrize(
+        "text", ["---\nlion_system: false\n---\n", "lion_system: true\n", "---\nx: lion_system: true\n---\n"]
+    )
     async def test_other_agents_are_not_taken_for_it(self, home: OpenHome, text: str) -> None:
         file_of(home).parent.mkdir()
         file_of(home).write_text(text)
@@ -222,7 +224,9 @@ class TestHalfSaved:
         (shown,) = await saves.list_reconciliations()
         assert (shown.version, shown.file, shown.reason) == (1, "missing", None)
 
-    async def test_a_record_whose_version_never_came_goes_by_itself(self, home: OpenHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_a_record_whose_version_never_came_goes_by_itself(
+        self, home: OpenHome, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         async def cut(*_args: object, **_named: object) -> None:
             raise StateUnavailable("the connection was cut", retryable=True)
 
@@ -259,7 +263,9 @@ class TestReconciling:
         assert records(home) == []
         return result.version
 
-    async def test_the_version_is_written_to_the_file(self, home: OpenHome, full_disk: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_the_version_is_written_to_the_file(
+        self, home: OpenHome, full_disk: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         shown = await half_saved(home)
         monkeypatch.undo()
         assert await self.settle(home, shown, "write_file") == 1

@@ -115,9 +115,7 @@ class TestProjects:
         projects = home.studio.projects
         await projects.create_project(CreateProject(name="web", description="d", github="o/r", path="/w"))
         cleared = await projects.update_project(
-            UpdateProject(
-                name="web", changes=ProjectPatch(github=None), expected=ProjectPatch(github="o/r", description="d")
-            )
+            UpdateProject(name="web", changes=ProjectPatch(github=None), expected=ProjectPatch(github="o/r", description="d"))
         )
         assert (cleared.description, cleared.github, cleared.path) == ("d", None, "/w")
         with pytest.raises(Conflict) as caught:
