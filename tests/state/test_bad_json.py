@@ -1,0 +1,131 @@
+"""Whatever JSON columns hold, no question fails and no row is missing from an answer."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, Table, insert, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from studio_tui.state.db import StateDB
+from studio_tui.state.schema import LenientJSON, message_types, metadata, progressions, schema_meta
+from studio_tui.state.store import Store
+from tests.conftest import PEER_NOW
+from tests.state.read_all import read_all
+
+
+def _is_json(column: Column[Any]) -> bool:
+    return isinstance(column.type, LenientJSON) or column is progressions.c.collection
+
+
+JSON_COLUMNS: dict[str, tuple[Column[Any], ...]] = {
+    table.name: found for table in metadata.sorted_tables if (found := tuple(column for column in table.c if _is_json(column)))
+}
+"""Every JSON column by its table. Lists of ids are text to the database, and JSON all the same."""
+
+OTHER_KINDS = ('"text"', "7", "-0.5", "null", None, "true", '[{"a": [1, null]}]', "{}", "[]", '{"a": {"b": "ä"}}', "[null, 1]")
+NO_JSON = ("{", "NaN", '{"a": Infinity}', "[1,]", "'x'", "", "{'a': 1}", "[" * 2000, '{"a": 1} x', "nul", b"\xff\xfe", "\ufeff{}")
+
+
+@pytest.fixture
+async def rich(backend: str, peer_home_template: Path, request: pytest.FixtureRequest, home: Path) -> AsyncIterator[StateDB]:
+    """A store with rows of every kind, made by the real lionagi; on a server a copy of its rows."""
+    shutil.copy(peer_home_template / "state.db", home / "state.db")
+    source = Store(None, home=home)
+    await source.open()
+    if backend == "sqlite":
+        yield source.db
+        await source.close()
+        return
+    store = Store(request.getfixturevalue("lent_url"), home=home)
+    await store.open()
+    await _copy(source.db, store.db)
+    await source.close()
+    yield store.db
+    await store.close()
+
+
+async def _copy(source: StateDB, target: StateDB) -> None:
+    for table in metadata.sorted_tables:
+        order = "created_at" if "created_at" in table.c else 1
+        rows = [] if table in (schema_meta, message_types) else await source.fetch_all(table.select().order_by(text(str(order))))
+
+        async def work(connection: AsyncConnection, table: Table = table, rows: Sequence[Any] = rows) -> None:
+            await connection.execute(insert(table), rows)
+
+        if rows:
+            await target.write(work)
+
+
+async def _stored(db: StateDB, table: Table) -> list[dict[str, Any]]:
+    """Keys and JSON columns as they are stored."""
+    keys = ", ".join(f'"{column.name}"' for column in table.primary_key)
+    texts = ", ".join(f'CAST("{column.name}" AS text) AS "{column.name}"' for column in JSON_COLUMNS[table.name])
+    return await db.fetch_all(f"SELECT {keys}, {texts} FROM {table.name} ORDER BY {keys}")
+
+
+async def _store(db: StateDB, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the JSON columns of these rows, as they are given."""
+    kind = "AS json" if db.dialect == "postgresql" else None
+    changed = ", ".join(
+        f'"{column.name}" = CAST(:{column.name} {kind})'
+        if kind and column is not progressions.c.collection
+        else f'"{column.name}" = :{column.name}'
+        for column in JSON_COLUMNS[table.name]
+    )
+    same = " AND ".join(f'"{column.name}" = :{column.name}' for column in table.primary_key)
+
+    async def work(connection: AsyncConnection) -> None:
+        await connection.execute(text(f"UPDATE {table.name} SET {changed} WHERE {same}"), list(rows))
+
+    await db.write(work)
+
+
+def _spoiled(table: Table, rows: Sequence[Mapping[str, Any]], values: Sequence[Any]) -> list[dict[str, Any]]:
+    """The rows with every JSON column holding another one of the values in each of them."""
+    columns, spoiled = JSON_COLUMNS[table.name], []
+    for number, row in enumerate(rows):
+        bad = {column.name: values[(number * 5 + place) % len(values)] for place, column in enumerate(columns)}
+        kept = {column.name: row[column.name] for column in columns if not column.nullable and bad[column.name] is None}
+        spoiled.append({**row, **bad, **kept})
+    return spoiled
+
+
+async def test_nothing_that_a_json_column_holds_makes_a_question_fail(rich: StateDB) -> None:
+    before = await read_all(rich, PEER_NOW)
+    values = OTHER_KINDS if rich.dialect == "postgresql" else (*OTHER_KINDS, *NO_JSON)
+    for table in (metadata.tables[name] for name in JSON_COLUMNS):
+        rows = await _stored(rich, table)
+        assert rows, table.name
+        await _store(rich, table, _spoiled(table, rows, values))
+        try:
+            assert await read_all(rich, PEER_NOW) == before
+        except BaseException as error:
+            error.add_note(f"with bad values in {table.name}")
+            raise
+        await _store(rich, table, rows)
+    assert await read_all(rich, PEER_NOW) == before
+
+
+async def test_null_of_sql_and_null_of_json_read_alike(rich: StateDB) -> None:
+    """Lionagi writes the text where a column has nothing, and the other one where it left a column out."""
+    answers = []
+    for value in ("null", None):
+        for table in (metadata.tables[name] for name in JSON_COLUMNS):
+            rows = await _stored(rich, table)
+            await _store(rich, table, _spoiled(table, rows, [value]))
+        answers.append({name: await _readings(rich, metadata.tables[name]) for name in JSON_COLUMNS})
+    assert answers[0] == answers[1]
+
+
+async def _readings(db: StateDB, table: Table) -> list[dict[str, Any]]:
+    nullable = [column for column in JSON_COLUMNS[table.name] if column.nullable]
+    return [{column.name: row[column.name] for column in nullable} for row in await db.fetch_all(table.select())]
+
+
+def test_no_json_column_is_forgotten() -> None:
+    assert sum(map(len, JSON_COLUMNS.values())) == 45
