@@ -15,7 +15,8 @@ from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.scheduler.contract import DEFERRAL_NOTE_EVERY
 
 DEFERRAL_INTERVAL: Final = 30.0
-"""Seconds after which waiting for a slot counts as one more deferral: the peer's tick, so that rows come no faster than its."""
+"""Seconds after which waiting for a slot counts as one more deferral: the peer's tick, so that rows come no faster than its. One
+that gets its slot sooner was never deferred in the peer's terms and leaves no row."""
 
 
 class Admission:
@@ -96,7 +97,7 @@ class Deferrals:
 
     def count(self, schedule_id: str, monotonic: float) -> int | None:
         """The number of this deferral if it is to leave a row (1, 11, 21 …), else ``None``."""
-        number, since = self._counts.get(schedule_id, (0, -DEFERRAL_INTERVAL))
+        number, since = self._counts.setdefault(schedule_id, (0, monotonic))
         if monotonic - since < DEFERRAL_INTERVAL:
             return None
         self._counts[schedule_id] = (number + 1, monotonic)

@@ -1,6 +1,10 @@
 """Who looks for due schedules: one process per store, decided by a lock that the kernel frees with its holder.
 
 The lock is taken on a file beside the SQLite store. What the file says (who, since when) is for people: the lock alone decides.
+A holder that lives and does nothing (stopped, hung) would keep it for ever; so whoever has watched it give no sign of life for
+:data:`QUIET_LIMIT` puts a locked file of its own in the place of that one. The old holder finds that out before it launches
+anything more, since it holds the lock only while the file that it locked is the one beside the store.
+
 A store without a file (PostgreSQL) needs another class behind the same port; whoever wires the program chooses it.
 """
 
@@ -9,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -17,6 +22,9 @@ from studio_tui.application.ports import HostRecord
 from studio_tui.domain.identity import ProcessIdentity
 
 LEASE_SUFFIX: Final = ".studio-tui-host"
+QUIET_LIMIT: Final = 60.0
+"""Seconds without a sign of life, by the clock of whoever waits, after which a holder is taken for stopped. While the machine
+sleeps that clock stands still; a wall clock that is set does not move it."""
 PEER_SOCKET: Final = Path("studio", "studio-reconnect.sock")
 """Where a ``li studio`` daemon listens, beside its store (lionagi 0.36, studio/reconnect)."""
 
@@ -28,7 +36,8 @@ _READ_LIMIT: Final = 4096
 class FileLease:
     """Implements :class:`studio_tui.application.ports.LeasePort` beside a SQLite store.
 
-    ``identity`` is this process; ``alive`` answers whether a recorded one lives; ``now`` reads the wall clock.
+    ``identity`` is this process; ``alive`` answers whether a recorded one lives; ``now`` reads the wall clock, ``steady`` one
+    that is never set.
     """
 
     def __init__(
@@ -39,9 +48,11 @@ class FileLease:
         label: str,
         now: Callable[[], float],
         alive: Callable[[ProcessIdentity], bool | None],
+        steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = store.with_name(store.name + LEASE_SUFFIX)
-        self._identity, self._label, self._now, self._alive = identity, label, now, alive
+        self._identity, self._label, self._now, self._alive, self._steady = identity, label, now, alive, steady
+        self._seen: tuple[tuple[int, int, int], float] | None = None
         self._descriptor: int | None = None
         self._problem: str | None = None
         self._since = 0.0
@@ -65,8 +76,9 @@ class FileLease:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            mark = _mark(os.fstat(descriptor))
             os.close(descriptor)
-            return False
+            return self._is_quiet(mark) and self._replace(mark)
         except OSError as failure:
             os.close(descriptor)
             self._problem = f"the host file {self._path.name} beside the store cannot be locked: {failure.strerror}"
@@ -105,6 +117,29 @@ class FileLease:
         if self.holds():
             self._write(released=True)
         self._drop()
+
+    def _is_quiet(self, mark: tuple[int, int, int]) -> bool:
+        """Whether the holder has shown no life while we watched; ``mark`` changes whenever it does."""
+        now = self._steady()
+        if self._seen is None or self._seen[0] != mark:
+            self._seen = (mark, now)
+        return now - self._seen[1] > QUIET_LIMIT
+
+    def _replace(self, mark: tuple[int, int, int]) -> bool:
+        """Put a file that we have locked in the place of one whose holder is quiet, unless somebody was faster."""
+        draft = self._path.with_name(f".{self._path.name}.{self._identity.pid}")
+        try:
+            descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _mark(os.stat(self._path, follow_symlinks=False)) != mark:
+                os.close(descriptor)
+                draft.unlink()
+                return False
+            draft.replace(self._path)
+        except OSError as failure:
+            self._problem = f"the host file {self._path.name} of a host that is quiet cannot be replaced: {failure.strerror}"
+            return False
+        return self._begin(descriptor)
 
     def _begin(self, descriptor: int) -> bool:
         self._descriptor = descriptor
@@ -150,6 +185,11 @@ class FileLease:
             return record, bool(stored["released"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
+
+
+def _mark(found: os.stat_result) -> tuple[int, int, int]:
+    """Which file it is, and its last sign of life."""
+    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 def peer_daemon_listens(store: Path, *, table: Path = _UNIX_SOCKETS) -> bool:

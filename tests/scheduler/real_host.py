@@ -1,9 +1,9 @@
 """A host on a real store with real processes; run as a program it is a console without a screen.
 
-    python -m tests.scheduler.real_host HOME SECONDS [--no-lease] [--die WINDOW]
+    python -m tests.scheduler.real_host HOME SECONDS [--no-lease] [--die WINDOW] [--beat SECONDS]
 
-With ``--die`` it kills itself in that window of a firing (see :data:`WINDOWS`). It prints ``hosting`` when it first does, and at
-its end one line per firing with what became of it.
+With ``--die`` it kills itself in that window of a firing (see :data:`WINDOWS`). It prints ``hosting`` when it first does,
+``standby`` when it has lost its place, and at its end one line per firing with what became of it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from studio_tui.processes.liveness import alive, own_identity
 from studio_tui.processes.notes import LaunchNotes
 from studio_tui.processes.runlogs import RunLogs
 from studio_tui.processes.spawn import Processes
+from studio_tui.scheduler import host as hosting
 from studio_tui.scheduler.engine import HostSettings, Outside
 from studio_tui.scheduler.host import SchedulerHost
 from studio_tui.scheduler.lease import FileLease, peer_daemon_listens
@@ -141,18 +142,21 @@ async def _main() -> None:
     parser.add_argument("seconds", type=float)
     parser.add_argument("--no-lease", action="store_true")
     parser.add_argument("--die", choices=WINDOWS)
+    parser.add_argument("--beat", type=float, default=hosting.BEAT_EVERY)
     chosen = parser.parse_args()
     lease = EveryonesLease() if chosen.no_lease else None
+    hosting.BEAT_EVERY = chosen.beat  # type: ignore[misc]
     async with console(chosen.home, lease=lease, allowed=frozenset({"sh", "true"})) as made:
         if chosen.die:
             die_in(chosen.die, made)
         await made.host.start()
         end = asyncio.get_running_loop().time() + chosen.seconds
-        told = False
+        told: str | None = None
         while asyncio.get_running_loop().time() < end:
-            if not told and made.host.state == "hosting":
-                told = True
-                print("hosting", flush=True)
+            state = made.host.state
+            if told != state and (state == "hosting" or (told and state == "standby")):
+                told = state
+                print(state, flush=True)
             await asyncio.sleep(0.02)
         for fate in await made.host.stop():
             print(fate.run_id, fate.what, fate.pid, flush=True)

@@ -18,7 +18,7 @@ import pytest
 
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.processes.liveness import alive, own_identity
-from studio_tui.scheduler.lease import FileLease, peer_daemon_listens
+from studio_tui.scheduler.lease import QUIET_LIMIT, FileLease, peer_daemon_listens
 from tests.processes.waiting import until
 
 Make = Callable[..., FileLease]
@@ -219,3 +219,39 @@ def test_a_daemon_is_seen_through_links(tmp_path: Path) -> None:
 @pytest.mark.parametrize("table", ["/no/such/table", "/etc/hostname"])
 def test_without_a_table_nobody_is_seen(tmp_path: Path, table: str) -> None:
     assert not peer_daemon_listens(tmp_path / "state.db", table=Path(table))
+
+
+def test_a_holder_that_is_quiet_for_long_is_replaced_and_notices(make: Make, store: Path) -> None:
+    stopped, waiting, late = make(), make(), make()
+    stopped.acquire()
+    clock = 0.0
+    waiting._steady = late._steady = lambda: clock
+    assert not waiting.acquire()
+    clock = QUIET_LIMIT
+    assert not waiting.acquire(), "not yet"
+    stopped._now = lambda: 1500.0
+    stopped.beat()
+    clock += QUIET_LIMIT
+    assert not waiting.acquire(), "it gave a sign of life, whatever the wall clock made of it"
+    assert not late.acquire()
+    clock += QUIET_LIMIT + 1
+    assert waiting.acquire()
+    assert (stopped.holds(), waiting.holds()) == (False, True)
+    assert not late.acquire(), "the new holder is watched anew"
+    assert not stopped.acquire()
+    stopped.release()
+    assert waiting.holds(), "what the old one gives up is not this"
+    assert [path.name for path in store.parent.iterdir()] == ["state.db.studio-tui-host"]
+
+
+def test_of_two_that_wait_one_replaces_a_quiet_holder(make: Make) -> None:
+    stopped, one, other = make(), make(), make()
+    stopped.acquire()
+    clock = 0.0
+    one._steady = other._steady = lambda: clock
+    one.acquire()
+    other.acquire()
+    clock = QUIET_LIMIT + 1
+    assert one.acquire()
+    assert not other.acquire()
+    assert (one.holds(), other.holds()) == (True, False)

@@ -73,7 +73,7 @@ async def test_a_freed_slot_is_used_at_once(bench: Bench) -> None:
     assert [process.spec.run_id for process in bench.processes.launched] == [
         row.run_id for row in sorted(bench.state.rows("completed"), key=lambda row: row.schedule_id or "")
     ], "the longest overdue first"
-    assert len(bench.state.rows("skipped")) == 8, "one deferral each, however often a slot was freed"
+    assert bench.state.rows("skipped") == [], "who gets a slot soon leaves no row"
     await bench.engine.loop.stop()
     await task
 
@@ -297,11 +297,11 @@ async def test_what_waited_for_a_slot_when_the_clock_jumped_was_not_missed(bench
     bench.assemble(slots=1)
     bench.state.add(a_schedule("busy", next_fire_at=NOW - 1, interval_sec=86_400.0), a_schedule("waits"))
     task = await started(bench)
-    await until(lambda: bench.state.rows("skipped"))
+    await until(lambda: "waits" in bench.engine.loop._waiting)
     passes = bench.state.asked["list_unarmed"]
     bench.clock.jump(600)
     bench.engine.loop.wake()
     await until(lambda: bench.state.asked["list_unarmed"] > passes)
-    assert [row.reason_code for row in bench.state.rows("skipped")] == ["schedule.deferred.capacity"]
+    assert bench.state.rows("skipped") == []
     await bench.engine.loop.stop()
     await task

@@ -228,18 +228,18 @@ async def test_the_last_run_turns_the_schedule_off_and_timeouts_count(bench: Ben
     assert len(bench.processes.launched) == 2
 
 
-async def test_slots_defer_with_a_row_for_the_first_and_each_tenth_time(bench: Bench) -> None:
+async def test_slots_defer_with_a_row_for_the_first_and_each_tenth_interval(bench: Bench) -> None:
     bench.assemble(slots=1)
     bench.state.add(a_schedule("busy"), a_schedule())
     await bench.due("busy")
-    for _ in range(21):
+    for _ in range(22):
         assert await bench.due() == "waiting"
         assert await bench.due() == "waiting", "a second look within the interval is no deferral more"
         bench.clock.advance(30)
     rows = [row for row in bench.state.rows("skipped") if row.schedule_id == "tick"]
     assert [row.reason_code for row in rows] == ["schedule.deferred.capacity"] * 3
     assert [(row.reason_summary or "").partition("(")[2] for row in rows] == ["deferral 1)", "deferral 11)", "deferral 21)"]
-    assert rows[0].trigger_context == {"deferred_capacity": True, "fired_at": NOW}
+    assert rows[0].trigger_context == {"deferred_capacity": True, "fired_at": NOW + 30}, "a shorter wait leaves no row"
     assert bench.state.schedules["tick"].next_fire_at == NOW
 
 

@@ -176,6 +176,33 @@ async def test_the_second_console_stands_by_and_takes_over(home: Path, program: 
     assert len(set(planned)) == len(planned)
 
 
+async def test_a_console_that_is_stopped_loses_its_place_and_fires_nothing_when_continued(
+    home: Path, program: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio_tui.scheduler.lease.QUIET_LIMIT", 1.0)
+    monkeypatch.setattr("studio_tui.scheduler.host.BEAT_EVERY", 0.2)
+    await schedule(home, "sh", "-c", 'echo "$0" >> fired', "{{next_fire_at}}", interval_sec=1)
+    first = program("60", "--beat", "0.2")
+    assert first.stdout.readline() == "hosting\n"
+    await until(lambda: firings(home, "completed"))
+    async with console(home, allowed=frozenset({"sh"})) as second:
+        await second.host.start()
+        await until(lambda: second.host.holder)
+        first.send_signal(signal.SIGSTOP)
+        await until(lambda: second.host.state == "hosting")
+        count = len(firings(home, "completed"))
+        await until(lambda: len(firings(home, "completed")) >= count + 2)
+        first.send_signal(signal.SIGCONT)
+        assert first.stdout.readline() == "standby\n"
+        count = len(firings(home, "completed"))
+        await until(lambda: len(firings(home, "completed")) >= count + 2)
+        assert second.host.state == "hosting"
+    launched = (home / "fired").read_text().split()
+    assert len(set(launched)) == len(launched)
+    planned = [json.loads(row["trigger_context"])["next_fire_at"] for row in firings(home) if row["status"] != "skipped"]
+    assert len(set(planned)) == len(planned)
+
+
 @pytest.mark.parametrize("child_ends_first", [False, True])
 async def test_a_killed_console_loses_no_firing(home: Path, program: Any, child_ends_first: bool, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr("studio_tui.scheduler.adoption.FOLLOW_EVERY", 0.05)
