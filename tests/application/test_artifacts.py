@@ -7,6 +7,7 @@ import hashlib
 import os
 import socket
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -218,10 +219,8 @@ class TestContainment:
         seen: set[bytes | None] = set()
         try:
             for _ in range(300):
-                try:
+                with suppress(PermissionDenied, NotFound):
                     seen.add((await look(home, artifact_id)).preview)
-                except StudioApplicationError as error:
-                    assert isinstance(error, PermissionDenied | NotFound), error
         finally:
             stop.set()
             attacker.join()
@@ -249,10 +248,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(parts=st.lists(_PARTS | st.text(max_size=6), min_size=1, max_size=4), folder=st.sampled_from(["run", "run/link"]))
 async def test_whatever_a_path_says_nothing_outside_of_the_root_is_read(tree: Path, parts: list[str], folder: str) -> None:
     files = ArtifactFiles(tree / "root")
+    refused = ""
     try:
         found = await files.preview(f"{tree}/root/{folder}", "/".join(parts), max_bytes=100, expected_sha256=None)
     except StudioApplicationError as error:
-        assert SECRET not in str(error)
-        assert str(tree) not in str(error)
-    else:
-        assert found.data == b"inside"
+        refused = str(error)
+    assert (SECRET in refused, str(tree) in refused) == (False, False)
+    assert refused or found.data == b"inside"

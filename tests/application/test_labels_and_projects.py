@@ -118,9 +118,9 @@ class TestProjects:
             UpdateProject(name="web", changes=ProjectPatch(github=None), expected=ProjectPatch(github="o/r", description="d"))
         )
         assert (cleared.description, cleared.github, cleared.path) == ("d", None, "/w")
+        late = UpdateProject(name="web", changes=ProjectPatch(github="x/y"), expected=ProjectPatch(github="o/r"))
         with pytest.raises(Conflict) as caught:
-            change = UpdateProject(name="web", changes=ProjectPatch(github="x/y"), expected=ProjectPatch(github="o/r"))
-            await projects.update_project(change)
+            await projects.update_project(late)
         assert (caught.value.expected, caught.value.actual) == ("o/r", None)
         before = await projects.get_project("web")
         home.clock.at += 10

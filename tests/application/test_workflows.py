@@ -54,9 +54,9 @@ async def test_what_is_left_out_stays_null_clears_and_a_stale_version_changes_no
     assert changed.updated_at is not None
     same = await workflows.update_workflow(PatchWorkflow(workflow_id=made.id, expected_updated_at=changed.updated_at))
     assert same == changed
+    nameless = PatchWorkflow(workflow_id=made.id, expected_updated_at=changed.updated_at, name=None)
     with pytest.raises(ValidationFailure):
-        patch = {"workflow_id": made.id, "expected_updated_at": changed.updated_at, "name": None}
-        await workflows.update_workflow(PatchWorkflow.model_validate(patch))
+        await workflows.update_workflow(nameless)
 
 
 @covers("workflows.create_workflow", "stale")

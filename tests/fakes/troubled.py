@@ -37,5 +37,4 @@ def in_trouble(service: type, error: Exception) -> Any:
         "by": ActProvenance("cli", "ann", "/srv"),
         "home": "/srv/home",
     }
-    names = [name for name in inspect.signature(service).parameters]
-    return service(**{name: plain.get(name, Troubled(error)) for name in names})
+    return service(**{name: plain.get(name, Troubled(error)) for name in inspect.signature(service).parameters})
