@@ -65,7 +65,14 @@ def look(path: Path) -> Look:
         refusal = _judge_inode(path)
         return refusal or _look_inside(path)
     except (sqlite3.Error, OSError) as error:
-        return Look("unreadable", f"The store cannot be read: {describe(error)[0]}.")
+        return Look("unreadable", f"The store cannot be read: {_sealed_log(path) or describe(error)[0]}.")
+
+
+def _sealed_log(path: Path) -> str | None:
+    """That a log was left beside the file which nobody can read: the index that it needs would have to be made there."""
+    if _log_waits(path) and not os.access(path.parent, os.W_OK):
+        return "the log beside it holds changes, and cannot be read in a folder that may not be written"
+    return None
 
 
 def write_obstacle(path: Path) -> str | None:

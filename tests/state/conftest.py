@@ -6,6 +6,7 @@ A test that asks for ``store`` or ``db`` runs once on each. ``sqlite_only("why")
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -86,3 +87,15 @@ def untouched() -> Iterator[Callable[[Path], None]]:
     yield note
     for folder, before in noted.items():
         assert contents_of(folder) == before
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("only root can mount a small file system")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)

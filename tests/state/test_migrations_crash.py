@@ -198,18 +198,6 @@ async def test_a_full_disk_in_the_middle_takes_the_step_back(
     await _succeeds(path, before)
 
 
-@pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 24 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], capture_output=True, check=False)
-    if mounted.returncode:
-        pytest.skip("only root can mount a small file system")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
 async def test_a_disk_that_is_full_from_the_start_is_told_before(old_stores: dict[str, Path], tiny_disk: Path) -> None:
     path = tiny_disk / "state.db"
     shutil.copy(old_stores["sessions"], path)

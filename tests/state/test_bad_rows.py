@@ -1,9 +1,9 @@
-"""Whatever JSON columns hold, no question fails and no row is missing from an answer."""
+"""Whatever JSON columns hold, and wherever ids point, no question fails and no row is missing from an answer."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from studio_tui.state.db import StateDB
 from studio_tui.state.schema import LenientJSON, message_types, metadata, progressions, schema_meta
 from studio_tui.state.store import Store
 from tests.conftest import PEER_NOW
+from tests.postgres import Server
 from tests.state.read_all import read_all
 
 
@@ -125,6 +126,31 @@ async def test_null_of_sql_and_null_of_json_read_alike(rich: StateDB) -> None:
 async def _readings(db: StateDB, table: Table) -> list[dict[str, Any]]:
     nullable = [column for column in JSON_COLUMNS[table.name] if column.nullable]
     return [{column.name: row[column.name] for column in nullable} for row in await db.fetch_all(table.select())]
+
+
+REFERRED = ("sessions", "progressions", "messages", "invocations", "schedules", "schedule_runs", "shows", "branches", "approvals")
+"""Tables to whose rows others refer."""
+
+
+async def test_ids_that_point_nowhere_make_no_question_fail(
+    rich: StateDB, script: Callable[..., None], request: pytest.FixtureRequest
+) -> None:
+    """Every second row goes, as by hands that heed no references, and what referred to it stays."""
+    before = await read_all(rich, PEER_NOW)
+    for table in REFERRED:
+        placed = f"WITH placed AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM {table})"
+        halved = f"{placed} DELETE FROM {table} WHERE id IN (SELECT id FROM placed WHERE place % 2 = 0)"
+        if rich.dialect == "sqlite":
+            script(rich.path, "PRAGMA foreign_keys = OFF", halved)
+        else:
+            server: Server = request.getfixturevalue("postgres")
+            ((name,),) = [row.values() for row in await rich.fetch_all("SELECT current_database() AS name")]
+            server.run(name, "SET session_replication_role = replica", halved)
+        after = await read_all(rich, PEER_NOW)
+    for kind in ("runs", "schedules", "invocations", "shows", "messages"):
+        assert after[kind] == (before[kind] + 1) // 2, kind
+    for kind in ("evidence", "dispatches", "artifacts", "signals", "tags"):
+        assert after[kind] == before[kind], kind
 
 
 def test_no_json_column_is_forgotten() -> None:
