@@ -226,6 +226,7 @@ class SchedulerHost:
             self._holder = survey.holder
         elif self._mode == "hosting":
             self._keep_time()
+            await self._revive()
         else:
             self._begin_work()
 
@@ -251,6 +252,14 @@ class SchedulerHost:
         if self._offset is not None and abs(offset - self._offset) > _DRIFT:
             self.wake()
         self._offset = offset
+
+    async def _revive(self) -> None:
+        """Begin again when a cancellation that strayed in here ended the loop."""
+        if any(task.done() for task in self._working):
+            log.error("the scheduler's loop had ended and is started again")
+            self._engine.loop.restarts += 1
+            await self._end_work()
+            self._begin_work()
 
     def _quiet_words(self, holder: HostRecord | None) -> str | None:
         quiet = 0.0 if holder is None else self._clock.now() - holder.seen_at

@@ -102,12 +102,10 @@ class EvaluationLoop:
                 failures, self.trouble = 0, None
                 await self._pause(until - self._clock.now())
             except asyncio.CancelledError:
-                # Somebody else's cancellation that strayed in here must not end the loop for good.
-                if self._stopping:
-                    raise
+                # Cancelled itself, it ends: the event loop is closing, or the host starts another. An operation's own is a failure.
                 task = asyncio.current_task()
-                if task is not None:
-                    task.uncancel()
+                if self._stopping or task is None or task.cancelling():
+                    raise
                 failures = await self._failed("an operation was cancelled", failures)
             except Exception as failure:
                 expected = isinstance(failure, StudioApplicationError)

@@ -234,6 +234,18 @@ async def test_a_clock_that_was_set_is_noticed_without_being_told(bench: Bench, 
     await until(lambda: bench.state.rows())
 
 
+async def test_a_loop_that_was_cancelled_is_started_again(bench: Bench, begin: Start) -> None:
+    bench.processes.at_once = 0
+    host = await begin(Outer())
+    await until(lambda: host.last_pass_at is not None)
+    (loop,) = (task for task in asyncio.all_tasks() if task.get_name() == "scheduler loop")
+    loop.cancel()
+    await until(lambda: host.restarts == 1)
+    bench.state.add(a_schedule())
+    host.wake()
+    await until(lambda: bench.state.rows("completed"))
+
+
 async def test_firings_that_lost_their_host_are_looked_for_again_and_again(
     bench: Bench, begin: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

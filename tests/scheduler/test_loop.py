@@ -109,18 +109,13 @@ async def test_a_loop_that_fails_begins_again_and_counts(bench: Bench, monkeypat
     await task
 
 
-async def test_a_stray_cancellation_does_not_end_the_loop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio_tui.scheduler.loop.BACKOFF", (0.01,))
-    bench.processes.at_once = 0
+async def test_a_cancelled_loop_ends(bench: Bench) -> None:
+    """Else a program whose event loop closes would hang for ever, and hold its lease."""
     task = bench.engine.loop.start()
     await until(lambda: bench.engine.loop.last_pass_at is not None)
     task.cancel()
-    await until(lambda: bench.engine.loop.restarts == 1)
-    bench.state.add(a_schedule())
-    bench.engine.loop.wake()
-    await until(lambda: bench.state.rows("completed"))
-    await bench.engine.loop.stop()
-    await asyncio.gather(task, return_exceptions=True)
+    await asyncio.wait([task], timeout=10)
+    assert task.cancelled()
 
 
 async def test_beginning_again_after_a_rest_remembers_nothing(bench: Bench) -> None:
