@@ -55,9 +55,9 @@ class Carrier:
 
     async def _launch(self, firing: Supervised, occurrence: Occurrence, launch: Launch) -> LaunchedProcess | None:
         run_id, schedule = occurrence.run_id, occurrence.schedule
-        if occurrence.claimed is not None and not self._may_launch():
+        if (why := self._not_ours_to_launch(occurrence)) is not None:
             firing.detail = "claimed but not launched; the next host launches it"
-            log.warning("firing %s: not launched, the lease is no longer ours; the next host launches it", run_id)
+            log.warning("firing %s: not launched, %s; the next host launches it", run_id, why)
             return None
         try:
             await asyncio.to_thread(self._launcher.last_steps, schedule, occurrence.trigger_context, run_id)
@@ -75,6 +75,14 @@ class Carrier:
         firing.pid = child.identity.pid
         firing.launched.set()
         return child
+
+    def _not_ours_to_launch(self, occurrence: Occurrence) -> str | None:
+        """Why what is claimed is left to the next host, or ``None``."""
+        if occurrence.claimed is not None and not self._may_launch():
+            return "the lease is no longer ours"
+        if occurrence.chain_depth and self._endings.closing.is_set():
+            return "this process shuts down"
+        return None
 
     async def _not_started(self, firing: Supervised, occurrence: Occurrence, verdict: outcomes.Verdict) -> None:
         firing.what, firing.detail = "ended", verdict.reason

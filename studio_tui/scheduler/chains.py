@@ -6,12 +6,12 @@ it, and so repeats until the depth limit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
 from studio_tui.domain.chains import MAX_CHAIN_DEPTH, SHORT_KEYS
-from studio_tui.domain.schedules import ScheduleRecord
+from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 
 _TEXT: Final = frozenset(
     {
@@ -54,6 +54,20 @@ def laid_over(schedule: ScheduleRecord, step: Mapping[str, object]) -> ScheduleR
         if short in step:
             merged[column] = _checked(column, step[short])
     return replace(schedule, **merged)
+
+
+def as_it_ran(schedule: ScheduleRecord, earlier: Sequence[FiringRecord]) -> ScheduleRecord:
+    """The schedule as the step runs it that follows from ``earlier`` firings, the first of the chain first.
+
+    Each of them, as it ended, chose the step that was laid over next. Raises :class:`ChainBroken` when the schedule has no such
+    step any more.
+    """
+    for firing in earlier:
+        step = next_step(schedule, firing.status, firing.chain_depth)
+        if step is None:
+            raise ChainBroken(f"the schedule has no step any more that follows a firing which is {firing.status}")
+        schedule = laid_over(schedule, step)
+    return schedule
 
 
 def chained_context(

@@ -162,9 +162,6 @@ class Endings:
         following = next_step(step.schedule, verdict.status, step.depth)
         if following is None:
             return None
-        if self.closing.is_set():
-            log.warning("firing %s: its next chain step is not begun, this process shuts down", step.run_id)
-            return None
         context = chained_context(
             step.context, parent_run_id=step.run_id, exit_code=step.exit_code, parent_status=verdict.firing_status
         )

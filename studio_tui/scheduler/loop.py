@@ -134,10 +134,11 @@ class EvaluationLoop:
             if overslept := self._overslept(due, now):
                 await self._settle_overslept(overslept)
                 continue
-            results = await self._evaluate(await self._worth_a_look(due, stays), now)
+            chosen, crowded = await self._worth_a_look(due, stays)
+            results = await self._evaluate(chosen, now, crowded)
             stays |= {schedule_id for schedule_id, result in results.items() if result.word not in _MOVES}
             retries += [now + result.retry for result in results.values() if result.retry is not None]
-            if stays >= results.keys() or self._stopping:
+            if not chosen or self._stopping:
                 break
         self.last_pass_at = self._clock.monotonic()
         return await self._next_look(found, now, retries)
@@ -200,25 +201,25 @@ class EvaluationLoop:
                     schedule, first, zone=zone.name if zone else None, zone_source=zone.source if zone else None
                 )
 
-    async def _worth_a_look(self, due: Sequence[ScheduleRecord], stays: Collection[str]) -> list[ScheduleRecord]:
-        """The due ones without those under way or done with, and of those that wait for a slot no more than there are free ones.
+    async def _worth_a_look(self, due: Sequence[ScheduleRecord], stays: Collection[str]) -> tuple[list[ScheduleRecord], bool]:
+        """Of the due ones that are neither under way nor done with as many as there are free slots, the longest overdue first.
 
-        One that waits is looked at again all the same when that makes another deferral.
+        Where no slot is free (then true comes with them): those that another gate may keep from waiting for one, and those
+        whose waiting makes another deferral.
         """
         listed = {schedule.schedule_id for schedule in due}
         self._waiting = {waiting: held for waiting, held in self._waiting.items() if waiting in listed}
-        free = await self._free_slots() if self._waiting else 0
-        chosen = []
-        for schedule in due:
-            gate, since = self._waiting.get(schedule.schedule_id, (None, 0.0))
-            if schedule.schedule_id in self._evaluating or schedule.schedule_id in stays:
-                continue
-            if gate == "slots" and self._clock.monotonic() - since < DEFERRAL_INTERVAL:
-                if free <= 0:
-                    continue
-                free -= 1
-            chosen.append(schedule)
-        return chosen
+        found = [one for one in due if one.schedule_id not in self._evaluating and one.schedule_id not in stays]
+        if not found:
+            return [], False
+        free = await self._free_slots()
+        if free > 0:
+            return found[: None if math.isinf(free) else int(free)], False
+        return [schedule for schedule in found if not self._waits_for_a_slot(schedule.schedule_id)], True
+
+    def _waits_for_a_slot(self, schedule_id: str) -> bool:
+        gate, since = self._waiting.get(schedule_id, (None, 0.0))
+        return gate == "slots" and self._clock.monotonic() - since < DEFERRAL_INTERVAL
 
     async def _free_slots(self) -> float:
         verdict = await self._admission.slot()
@@ -227,24 +228,24 @@ class EvaluationLoop:
             return math.inf
         return limit - running
 
-    async def _evaluate(self, due: Sequence[ScheduleRecord], now: float) -> dict[str, Evaluated]:
+    async def _evaluate(self, due: Sequence[ScheduleRecord], now: float, crowded: bool) -> dict[str, Evaluated]:
         """Evaluate side by side; one that is slow (a dead network folder, say) is left to itself and holds nobody up."""
-        tasks = {self._start(schedule, now): schedule.schedule_id for schedule in due}
+        tasks = {self._start(schedule, now, crowded): schedule.schedule_id for schedule in due}
         if not tasks:
             return {}
         done, _ = await asyncio.wait(tasks, timeout=_SLOW_EVALUATION)
         return {tasks[task]: task.result() for task in done}
 
-    def _start(self, schedule: ScheduleRecord, now: float) -> asyncio.Task[Evaluated]:
+    def _start(self, schedule: ScheduleRecord, now: float, crowded: bool) -> asyncio.Task[Evaluated]:
         schedule_id = schedule.schedule_id
-        task = asyncio.create_task(self._one(schedule, now), name=f"evaluate {schedule_id}")
+        task = asyncio.create_task(self._one(schedule, now, crowded), name=f"evaluate {schedule_id}")
         self._evaluating[schedule_id] = task
         task.add_done_callback(lambda done: self._evaluating.pop(schedule_id, None))
         return task
 
-    async def _one(self, schedule: ScheduleRecord, now: float) -> Evaluated:
+    async def _one(self, schedule: ScheduleRecord, now: float, crowded: bool) -> Evaluated:
         try:
-            result = await self._occurrences.due(schedule, now)
+            result = await self._occurrences.due(schedule, now, crowded=crowded)
         except StudioApplicationError as failure:
             log.warning("schedule %s: not evaluated: %s", schedule.name, failure)
             return Evaluated("broken", _ERROR_RETRY)

@@ -81,8 +81,13 @@ class Occurrences:
         """The next instant after ``now``. Raises :class:`CadenceError` when the trigger is broken."""
         return next_fire(schedule, now, self._zone)
 
-    async def due(self, schedule: ScheduleRecord, now: float, context: Mapping[str, object] | None = None) -> Evaluated:
-        """Fire a schedule whose stored instant has come, or record why not."""
+    async def due(
+        self, schedule: ScheduleRecord, now: float, context: Mapping[str, object] | None = None, *, crowded: bool = False
+    ) -> Evaluated:
+        """Fire a schedule whose stored instant has come, or record why not.
+
+        The claim asks the gates; where it is ``crowded``, and most claims would be refused, they are asked before.
+        """
         reason = self.fault(schedule, now)
         if reason is not None:
             self._tell_once(schedule, f"fires nothing: {reason}")
@@ -129,21 +134,23 @@ class Occurrences:
         it waits (a gate holds it) or ended otherwise.
         """
         now, run_id = self._clock.now(), self._new_id()
-        reason = gates.unsupported(schedule)
+        reason = None if row.chain_depth else gates.unsupported(schedule)
         if reason is not None:
             await self.bury(row, reason)
             return None
         launch = await self._prepared(schedule, row.trigger_context, run_id)
         if not self._may_launch():
             return None
-        verdict = await self._admission.refusal(schedule, now, own_rows=1)
+        verdict = None if row.chain_depth else await self._admission.refusal(schedule, now, own_rows=1)
+        For a chain step ``schedule`` is as the step runs it. It goes on where its parent left off and no gate holds it.
+
         if verdict is not None and verdict.gate in ("overlap", "rate", "slots"):
             return None
         if verdict is not None or isinstance(launch, LaunchRefused):
             await self.bury(row, verdict.words if verdict is not None else str(launch))
             return None
         old = self._never_launched(row, f"fired again as {run_id}")
-        claimed = await self._claim(schedule, launch, row.trigger_context, now, run_id=run_id, instead_of=old)
+        claimed = await self._claim(schedule, launch, row.trigger_context, now, run_id=run_id, instead_of=old, step=row)
         if claimed is not None:
             await self._endings.forget(old)
         return run_id if claimed is not None else None
@@ -234,8 +241,11 @@ class Occurrences:
             fired_at=now,
             claimed=claimed,
             next_fire_at=following,
+        step: FiringRecord | None = None,
         )
-        limits = self._admission.limits(schedule, now)
+        """Claim and begin. ``step``: a firing whose place in its chain this one takes."""
+        depth = step.chain_depth if step is not None else 0
+        limits = None if depth else self._admission.limits(schedule, now)
         if not await self._state.claim(occurrence, now=self._clock.now(), limits=limits, instead_of=instead_of):
             return None
         log.info("firing %s of schedule %s claimed", run_id, schedule.name)
@@ -246,6 +256,8 @@ class Occurrences:
             case "overlap":
                 context = {"skipped_overlap": True, "fired_at": now}
                 written = await self._skip(schedule, verdict, context, now, following=following)
+            chain_parent_id=step.chain_parent_id if step is not None else None,
+            chain_depth=depth,
                 return Evaluated("skipped" if written else "lost")
             case "budget":
                 code = "schedule_definition.disabled.budget_exhausted"

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from studio_tui.application.errors import StateUnavailable, StudioApplicationError
@@ -20,6 +21,7 @@ from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
 from studio_tui.scheduler import outcome as outcomes
 from studio_tui.scheduler.adoption import Adopter
+from studio_tui.scheduler.chains import ChainBroken, as_it_ran
 from studio_tui.scheduler.occurrence import Occurrences
 from studio_tui.scheduler.supervision import Supervisor
 
@@ -113,11 +115,15 @@ class Recovery:
             self.undecided = True
             return
         schedule = await self._state.get_schedule(row.schedule_id) if row.schedule_id else None
-        if row.chain_depth != 0:
-            await self._occurrences.bury(row, "a chain step is not begun again")
-        elif schedule is None or not schedule.enabled:
+        if schedule is None or not (schedule.enabled or row.chain_depth):
             await self._occurrences.bury(row, "its schedule is turned off or gone")
-        elif (run_id := await self._occurrences.again(row, schedule)) is not None:
+            return
+        try:
+            schedule = await self._as_it_ran(schedule, row)
+        except ChainBroken as broken:
+            await self._occurrences.bury(row, str(broken))
+            return
+        if (run_id := await self._occurrences.again(row, schedule)) is not None:
             log.warning("firing %s of schedule %s was never launched; fired again as %s", row.run_id, schedule.name, run_id)
 
     def _age(self, row: FiringRecord) -> float:
@@ -152,10 +158,25 @@ class Recovery:
             self._adopter.conclude(row, schedule)
 
     async def _schedule_of(self, row: FiringRecord) -> ScheduleRecord:
+        """The schedule as the firing runs it; where that cannot be known any more, nothing follows from it."""
         schedule = await self._state.get_schedule(row.schedule_id) if row.schedule_id else None
-        if schedule is not None:
-            return schedule
-        return ScheduleRecord(row.schedule_id or "", "(deleted)", False, "interval", row.action_kind)
+        if schedule is None:
+            return ScheduleRecord(row.schedule_id or "", "(deleted)", False, "interval", row.action_kind)
+        try:
+            return await self._as_it_ran(schedule, row)
+        except ChainBroken:
+            return replace(schedule, on_success=None, on_fail=None)
+
+    async def _as_it_ran(self, schedule: ScheduleRecord, row: FiringRecord) -> ScheduleRecord:
+        """The schedule with the chain steps laid over it that led to this firing. Raises :class:`ChainBroken`."""
+        earlier: list[FiringRecord] = []
+        while row.chain_depth:
+            parent = await self._state.get_firing(row.chain_parent_id) if row.chain_parent_id else None
+            if parent is None or parent.chain_depth >= row.chain_depth:
+                raise ChainBroken("the firing that it follows is not to be found")
+            earlier.insert(0, parent)
+            row = parent
+        return as_it_ran(schedule, earlier)
 
     async def _runs_of(self, row: FiringRecord) -> tuple[RunRecord, ...]:
         if row.invocation_id is None:

@@ -163,6 +163,69 @@ async def test_the_chain_goes_on_with_the_context_of_the_normal_path(bench: Benc
     }
 
 
+STEP = {"action_command": "sh", "on_fail": None}
+
+
+async def test_a_parent_that_ends_while_its_host_goes_has_its_next_step_begun_by_the_next_host(bench: Bench) -> None:
+    bench.state.add(a_schedule(on_fail=STEP, max_runs=1))
+    assert await bench.due() == "fired"
+    process = await bench.launched()
+    bench.engine.closing.set()
+    process.end(7)
+    await bench.engine.supervisor.idle()
+    parent, step = bench.state.rows()
+    assert (parent.status, step.status, step.dispatched_at) == ("failed", "running", None)
+    assert len(bench.processes.launched) == 1, "nothing is begun while it shuts down"
+    bench.assemble()
+    bench.clock.advance(11)
+    bench.processes.at_once = 0
+    await bench.engine.recovery.begin()
+    await bench.engine.supervisor.idle()
+    _, buried, child = bench.state.rows()
+    assert (buried.status, buried.reason_code) == ("failed", "run.failed.never_dispatched")
+    assert (child.status, child.chain_parent_id, child.chain_depth, child.argv) == ("completed", parent.run_id, 1, ("sh",))
+    assert child.trigger_context == step.trigger_context
+    assert (child.trigger_context["parent_exit_code"], child.trigger_context["parent_status"]) == (7, "failed")
+    assert not bench.state.schedules["tick"].enabled, "its last run had turned it off, and the chain went on all the same"
+
+
+def a_chain(bench: Bench, *, dispatched: bool, on_fail: dict[str, object]) -> None:
+    """A first firing that failed, and its step, which was left behind."""
+    bench.state.add(a_schedule(next_fire_at=NOW + 600, on_fail=on_fail))
+    bench.state.firings["ppp"] = FiringRecord("ppp", "tick", "inv0", "failed", "command", NOW - 90, exit_code=3)
+    left_behind(bench, dispatched=dispatched, note=dispatched, chain_depth=1, chain_parent_id="ppp")
+    bench.processes.at_once = 1
+
+
+async def test_a_step_that_was_left_behind_goes_on_as_the_step_that_it_is(bench: Bench) -> None:
+    a_chain(bench, dispatched=True, on_fail={"action_command": "sh", "on_fail": {"action_command": "true", "on_fail": None}})
+    await bench.engine.recovery.begin()
+    await bench.engine.supervisor.idle()
+    assert [(row.chain_depth, row.argv) for row in bench.state.rows()[2:]] == [(2, ("true",))]
+
+
+async def test_a_step_that_ends_its_chain_ends_it_under_any_host(bench: Bench) -> None:
+    a_chain(bench, dispatched=True, on_fail=STEP)
+    await bench.engine.recovery.begin()
+    await bench.engine.supervisor.idle()
+    assert [row.status for row in bench.state.rows()] == ["failed", "failed"]
+    assert bench.processes.launched == []
+
+
+@pytest.mark.parametrize("missing", ["parent", "step", "schedule"])
+async def test_a_step_that_can_no_longer_be_known_is_not_begun(bench: Bench, missing: str) -> None:
+    a_chain(bench, dispatched=False, on_fail=STEP)
+    if missing == "parent":
+        del bench.state.firings["ppp"]
+    elif missing == "step":
+        bench.state.add(a_schedule(next_fire_at=NOW + 600))
+    else:
+        bench.state.schedules.clear()
+    await bench.engine.recovery.begin()
+    assert bench.state.firings["aaa"].reason_code == "run.failed.never_dispatched"
+    assert bench.processes.launched == []
+
+
 async def test_the_last_run_found_by_recovery_turns_the_schedule_off(bench: Bench) -> None:
     bench.state.add(a_schedule(next_fire_at=NOW + 600, max_runs=1))
     left_behind(bench)
