@@ -93,6 +93,8 @@ class Occurrences:
             self._tell_once(schedule, f"fires nothing: {reason}")
             return Evaluated("broken")
         planned, following = schedule.next_fire_at, self.following(schedule, now)
+        if crowded and schedule.threshold_config is None and (verdict := await self._admission.refusal(schedule, now)):
+            return await self._refused(schedule, verdict, now, following)
         context = dict(context or {"scheduled": True, "fired_at": now, "next_fire_at": planned})
         run_id = self._new_id()
         launch = await self._prepared(schedule, context, run_id)
@@ -130,6 +132,8 @@ class Occurrences:
     async def again(self, row: FiringRecord, schedule: ScheduleRecord) -> str | None:
         """Fire once more what a dead host had claimed and never launched, under a new id; the gates are asked anew.
 
+        For a chain step ``schedule`` is as the step runs it. It goes on where its parent left off and no gate holds it.
+
         The old row ends with the same commit, so that only one host can do it and nothing is lost between the two. ``None`` when
         it waits (a gate holds it) or ended otherwise.
         """
@@ -142,8 +146,6 @@ class Occurrences:
         if not self._may_launch():
             return None
         verdict = None if row.chain_depth else await self._admission.refusal(schedule, now, own_rows=1)
-        For a chain step ``schedule`` is as the step runs it. It goes on where its parent left off and no gate holds it.
-
         if verdict is not None and verdict.gate in ("overlap", "rate", "slots"):
             return None
         if verdict is not None or isinstance(launch, LaunchRefused):
@@ -229,7 +231,10 @@ class Occurrences:
         claimed: float | None = None,
         following: float | None = None,
         instead_of: Outcome | None = None,
+        step: FiringRecord | None = None,
     ) -> Supervised | None:
+        """Claim and begin. ``step``: a firing whose place in its chain this one takes."""
+        depth = step.chain_depth if step is not None else 0
         launch = replace(launch, wanted=launch_window(self._clock))
         occurrence = Occurrence(
             run_id=run_id,
@@ -241,10 +246,9 @@ class Occurrences:
             fired_at=now,
             claimed=claimed,
             next_fire_at=following,
-        step: FiringRecord | None = None,
+            chain_parent_id=step.chain_parent_id if step is not None else None,
+            chain_depth=depth,
         )
-        """Claim and begin. ``step``: a firing whose place in its chain this one takes."""
-        depth = step.chain_depth if step is not None else 0
         limits = None if depth else self._admission.limits(schedule, now)
         if not await self._state.claim(occurrence, now=self._clock.now(), limits=limits, instead_of=instead_of):
             return None
@@ -256,8 +260,6 @@ class Occurrences:
             case "overlap":
                 context = {"skipped_overlap": True, "fired_at": now}
                 written = await self._skip(schedule, verdict, context, now, following=following)
-            chain_parent_id=step.chain_parent_id if step is not None else None,
-            chain_depth=depth,
                 return Evaluated("skipped" if written else "lost")
             case "budget":
                 code = "schedule_definition.disabled.budget_exhausted"

@@ -35,7 +35,6 @@ class MemorySchedulerState:
     asked: Counter[str] = field(default_factory=Counter)
 
     def add(self, *schedules: ScheduleRecord) -> None:
-    metrics: dict[str, Reading] = field(default_factory=dict)
         self.schedules.update({schedule.schedule_id: schedule for schedule in schedules})
 
     def rows(self, status: str | None = None) -> list[FiringRecord]:
@@ -63,6 +62,10 @@ class MemorySchedulerState:
         await self._ask("get_schedule")
         return self.schedules.get(schedule_id)
 
+    async def get_firing(self, run_id: str) -> FiringRecord | None:
+        await self._ask("get_firing")
+        return self.firings.get(run_id)
+
     async def arm(
         self, schedule: ScheduleRecord, next_fire_at: float | None, *, zone: str | None, zone_source: str | None
     ) -> bool:
@@ -71,10 +74,6 @@ class MemorySchedulerState:
         if stored is None or not stored.enabled or stored.next_fire_at != schedule.next_fire_at:
             return False
         stamped = {} if zone is None else {"effective_timezone": zone, "effective_timezone_source": zone_source}
-    async def get_firing(self, run_id: str) -> FiringRecord | None:
-        await self._ask("get_firing")
-        return self.firings.get(run_id)
-
         self.add(replace(stored, next_fire_at=next_fire_at, **stamped))
         return True
 
@@ -94,8 +93,7 @@ class MemorySchedulerState:
         if instead_of is not None:
             self._end(instead_of)
         if not occurrence.chain_depth:
-            stamps = _stamps(occurrence.schedule, occurrence.fired_at)
-            self.add(replace(stored, last_fired_at=occurrence.fired_at, **stamps))
+            self.add(replace(stored, last_fired_at=occurrence.fired_at))
         self._begin(occurrence, now)
         return True
 
@@ -136,8 +134,7 @@ class MemorySchedulerState:
         if refusal.advance:
             if not stored.enabled:
                 return False
-            stamps = _stamps(refusal.schedule, refusal.at if refusal.status == "failed" else stored.last_alert_at)
-            self.add(replace(stored, next_fire_at=refusal.next_fire_at, **stamps))
+            self.add(replace(stored, next_fire_at=refusal.next_fire_at))
         self._insert(refusal.run_id, stored.schedule_id, refusal.status, refusal.at, now)
         self.firings[refusal.run_id] = replace(
             self.firings[refusal.run_id],

@@ -119,11 +119,11 @@ class SchedulerStateService(Protocol):
         """One schedule by id."""
         ...
 
-    async def arm(
     async def get_firing(self, run_id: str) -> FiringRecord | None:
         """One firing by id."""
         ...
 
+    async def arm(
         self, schedule: ScheduleRecord, next_fire_at: float | None, *, zone: str | None, zone_source: str | None
     ) -> bool:
         """Store the next instant (and, for cron, the effective zone) if the stored one is still the one in ``schedule``."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from sqlalchemy import Executable, insert, select, update
+from sqlalchemy import ColumnElement, Executable, case, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports import ActProvenance, Clock, Limits, Occurrence, Outcome, Refusal, Spend
@@ -15,7 +15,7 @@ from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.definition_history import definition_change, lock_definition
 from studio_tui.state.dialect import advisory_lock
-from studio_tui.state.lifecycle import record, write_status
+from studio_tui.state.lifecycle import NEXT_MOMENT, record, write_status
 from studio_tui.state.queries import scheduling as queries
 from studio_tui.state.queries.schedules import FIRING_BY_ID, SCHEDULE_BY_ID
 from studio_tui.state.rows import firing_record, run_record, schedule_record
@@ -71,12 +71,12 @@ class SchedulingStore(ReadStore):
         """One schedule by id."""
         return next(iter(await self._schedules(SCHEDULE_BY_ID, {"schedule_id": schedule_id})), None)
 
-    async def list_undispatched(self, *, older_than: float) -> tuple[FiringRecord, ...]:
     async def get_firing(self, run_id: str) -> FiringRecord | None:
         """One firing by id."""
         row = await self._first_row(FIRING_BY_ID, {"firing_id": run_id})
         return None if row is None else firing_record(row)
 
+    async def list_undispatched(self, *, older_than: float) -> tuple[FiringRecord, ...]:
         """Running firings of schedules that were committed before ``older_than`` and never launched."""
         return tuple(map(firing_record, await self._rows(queries.UNDISPATCHED, {"older_than": older_than})))
 
@@ -120,12 +120,13 @@ class SchedulingStore(ReadStore):
         self, schedule: ScheduleRecord, next_fire_at: float | None, *, zone: str | None, zone_source: str | None
     ) -> bool:
         """Store the next instant (and, for cron, the effective zone) if the stored one is still the one in ``schedule``."""
-        values: dict[str, object] = {"next_fire_at": next_fire_at, "updated_at": newer(self._clock.now())}
+        values: dict[str, object] = {"next_fire_at": next_fire_at, "updated_at": _newer(self._clock.now())}
         if zone is not None:
             values |= {"effective_timezone": zone, "effective_timezone_source": zone_source}
+        seen = _S.next_fire_at.is_(None) if schedule.next_fire_at is None else _S.next_fire_at == schedule.next_fire_at
 
         async def work(connection: AsyncConnection) -> bool:
-            return await changed(connection, still_due(schedule), values)
+            return await _changed(connection, (_S.id == schedule.schedule_id, _S.enabled == 1, seen), values)
 
         return await self._db.write(work)
 
@@ -195,8 +196,8 @@ class SchedulingStore(ReadStore):
         async def work(connection: AsyncConnection) -> bool:
             await lock_definition(connection, schedule_id)
             name = (await connection.execute(select(_S.name).where(_S.id == schedule_id))).scalar()
-            values = {"enabled": 0, "updated_at": newer(now)}
-            if not await changed(connection, (_S.id == schedule_id, _S.enabled == 1), values):
+            values = {"enabled": 0, "updated_at": _newer(now)}
+            if not await _changed(connection, (_S.id == schedule_id, _S.enabled == 1), values):
                 return False
             details = {"disable_cause": reason_code.rpartition(".")[2]}
             line = definition_change(
@@ -233,6 +234,9 @@ def _own_directory() -> str | None:
 async def _take(connection: AsyncConnection, occurrence: Occurrence, now: float) -> bool:
     """Make the occurrence this host's own, in the database."""
     this = _S.id == occurrence.schedule.schedule_id
+    if occurrence.claimed is not None:
+        values = {"last_fired_at": occurrence.fired_at, "next_fire_at": occurrence.next_fire_at, "updated_at": _newer(now)}
+        return await _changed(connection, (this, _S.enabled == 1, _S.next_fire_at == occurrence.claimed), values)
     if occurrence.chain_depth:
         return (await connection.execute(select(_S.id).where(this).with_for_update(read=True))).first() is not None
     return await _changed(connection, (this,), {"last_fired_at": occurrence.fired_at, "updated_at": _newer(now)})
@@ -301,9 +305,8 @@ async def _pass_over(connection: AsyncConnection, refusal: Refusal, now: float) 
     conditions = (this,) if claimed is None else (this, claimed)
     if not refusal.advance:
         return (await connection.execute(select(_S.id).where(*conditions).with_for_update(read=True))).first() is not None
-    values: dict[str, object] = {"next_fire_at": refusal.next_fire_at, "updated_at": newer(now)}
-    failed = refusal.status == "failed"
-    if failed:
+    values: dict[str, object] = {"next_fire_at": refusal.next_fire_at, "updated_at": _newer(now)}
+    if refusal.status == "failed":
         values["last_fired_at"] = refusal.at
     return await _changed(connection, (*conditions, _S.enabled == 1), values)
 
