@@ -66,7 +66,9 @@ def shape_failures(action: ScheduleAction) -> Iterator[FieldFailure]:
     yield from _arguments(action)
 
 
-def _step_failures(action: ScheduleAction) -> Iterator[FieldFailure]:
+def _step_failures(action: ScheduleAction, named: Set[str]) -> Iterator[FieldFailure]:
+    """Of a step of a chain: what it inherits and makes no use of does no harm."""
+    yield from _unused(without_unused(action, keep=named))
     yield from _needed(action)
     yield from shape_failures(action)
 

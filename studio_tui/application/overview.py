@@ -10,7 +10,8 @@ from studio_tui.application.liveness import living
 from studio_tui.application.models.host import AttentionCount, Overview
 from studio_tui.application.pauses import in_slices
 from studio_tui.application.ports import Clock, OverviewReadPort, ProcessPort, ScheduleReadPort, ShowFilesPort, ShowReadPort
-from studio_tui.application.schedule_views import STRIP, problems_of
+from studio_tui.application.schedule_problems import problems_of
+from studio_tui.application.schedule_views import STRIP
 from studio_tui.application.show_views import paired, plays_of
 from studio_tui.domain.health import failure_streak, run_health
 from studio_tui.domain.schedules import ScheduleRecord, Zone

@@ -6,7 +6,7 @@ that somebody else changed meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from studio_tui.application.schedule_merging import Roots, merged_action, merged
 from studio_tui.application.schedule_rules import one_shot_failures, plain_failures, trigger_failures
 from studio_tui.application.schedule_values import NO_TRIGGER, action_columns, as_json, plain_playbook, trigger_columns
 from studio_tui.domain.cadence import CadenceError, first_fire
+from studio_tui.domain.chains import BRANCHES
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 
 _REQUIRED: Final = ("name", "trigger", "action", "missed_fire_policy", "overlap_policy")
@@ -84,10 +85,18 @@ def _faults(
     if trigger is not None or "max_runs" in sent:
         yield from one_shot_failures(trigger or trigger_of(schedule), changes.max_runs)
     if action is not None and changes.action is not None:
-        yield from action_failures(without_unused(action, keep=changes.action.model_fields_set), facts)
+        yield from action_failures(_judged(schedule, action, changes.action.model_fields_set), facts)
         if schedule.managed_by == "declaration" and action.playbook_args != schedule.action_playbook_args:
             message = "belong to the declaration that owns this schedule; change them there"
             yield FieldFailure(("action", "playbook_args"), "declared", message)
+
+
+def _judged(schedule: ScheduleRecord, action: ScheduleAction, sent: Set[str]) -> ScheduleAction:
+    """What of the action the rules look at: not what other writers left there, where this change leaves it as it is."""
+    kept = without_unused(action, keep=sent)
+    if action.kind != schedule.action_kind:
+        return kept
+    return kept.model_copy(update={branch: None for branch in BRANCHES if branch not in sent})
 
 
 def _plain_value(value: Any) -> Any:

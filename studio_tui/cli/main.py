@@ -20,7 +20,7 @@ VERBS: Final[Mapping[str, tuple[str, str]]] = {
     "demo": ("studio_tui.cli.demo:demo", "Open the console on a throw-away home with sample data."),
     "init": ("studio_tui.cli.init:init", "Make a store in a home that has none."),
     "runs": ("studio_tui.cli.runs:runs", "List and read runs."),
-    "schedules": ("studio_tui.cli.schedules:schedules", "List, make, switch and fire schedules."),
+    "schedules": ("studio_tui.cli.schedules:schedules", "List, make, change, explain and fire schedules."),
     "shows": ("studio_tui.cli.shows:shows", "List and read shows and their plays."),
     "definitions": ("studio_tui.cli.definitions:definitions", "List and read agents, playbooks, skills and workflows."),
     "state": ("studio_tui.cli.state:state", "Say what an older store lacks, and bring it up to date."),

@@ -1,4 +1,4 @@
-"""``studio-tui schedules``: list, show, history, enable, disable, fire; ``create`` has a module of its own."""
+"""``studio-tui schedules``: list, show, history, enable, disable; the other verbs have modules of their own."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ VERBS: Final = {
     "list": ("studio_tui.cli.schedules:list_schedules", "List schedules by name."),
     "show": ("studio_tui.cli.schedules:show", "Show one schedule and its coming fires."),
     "create": ("studio_tui.cli.schedule_create:create", "Make a schedule."),
+    "update": ("studio_tui.cli.schedule_update:update", "Change the fields of a schedule that are named."),
+    "delete": ("studio_tui.cli.schedule_delete:delete", "Delete a schedule and its firings; asks first."),
     "enable": ("studio_tui.cli.schedules:enable", "Turn a schedule on; its next fire is computed from now."),
     "disable": ("studio_tui.cli.schedules:disable", "Turn a schedule off."),
     "fire": ("studio_tui.cli.fire:fire", "Run a schedule's action once, now, and wait for its end."),
+    "why": ("studio_tui.cli.schedule_why:why", "Say why a schedule fires or does not: every gate with its evidence."),
+    "next": ("studio_tui.cli.schedule_why:following", "List the coming fires, with what daylight saving does to them."),
     "history": ("studio_tui.cli.schedules:history", "List what a schedule fired and skipped, newest first."),
 }
 _COLUMNS: Final = (
@@ -50,7 +54,7 @@ _FIRINGS: Final = (
 
 @click.group(cls=LazyGroup, verbs=VERBS)
 def schedules() -> None:
-    """List, make, switch and fire schedules."""
+    """List, make, change, explain, switch, fire and delete schedules."""
 
 
 @click.command("list")
@@ -140,8 +144,21 @@ def _facts(schedule: ScheduleDetail) -> list[tuple[str, str | None]]:
         ("executed", runs),
         ("budget", money(schedule.budget_usd) if schedule.budget_usd is not None else None),
         ("token budget", count(schedule.budget_tokens)),
+        *_more_limits(schedule),
+        *((("then" if not place else ""), step) for place, step in enumerate(schedule.chain)),
         ("managed by", schedule.managed_by),
         ("created", moment(schedule.created_at)),
+    ]
+
+
+def _more_limits(schedule: ScheduleDetail) -> list[tuple[str, str | None]]:
+    made = schedule.definition
+    if made is None:
+        return []
+    limit, beyond = made.rate_limit, made.threshold_config
+    return [
+        ("rate", f"{limit.max_fires} in {span(limit.window_sec)}" if limit else None),
+        ("threshold", f"{beyond.metric} {beyond.op} {beyond.value:g} in {beyond.window_minutes}m" if beyond else None),
     ]
 
 

@@ -65,7 +65,7 @@ def _details(error: StudioApplicationError) -> dict[str, object]:
             return {"resource": error.resource, "identifier": error.identifier}
         case Conflict():
             both = {name: {"yours": yours, "stored": stored} for name, (yours, stored) in error.differences.items()}
-            sides = {"resource": error.resource, "expected": error.expected, "actual": error.actual}
+            sides: dict[str, object] = {"resource": error.resource, "expected": error.expected, "actual": error.actual}
             return {**sides, "differences": both} if both else sides
         case StateUnavailable():
             return {"retryable": error.retryable}

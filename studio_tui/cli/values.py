@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 
 import click
@@ -44,3 +45,52 @@ def arguments(context: click.Context, parameter: click.Parameter, texts: tuple[s
             raise click.BadParameter(f"{key} is given twice")
         pairs[key] = value
     return pairs
+
+
+def when(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """An instant as people write it: with its offset, or on this machine's clock; epoch seconds."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text.strip()).astimezone().timestamp()
+    except (ValueError, OverflowError, OSError) as error:
+        raise click.BadParameter(
+            f"{text!r} is not a date and a time, such as 2026-07-15 09:00 or 2026-07-15T09:00-04:00"
+        ) from error
+
+
+def json_object(context: click.Context, parameter: click.Parameter, text: str | None) -> dict[str, object] | None:
+    """An object in JSON, each key once."""
+    if text is None:
+        return None
+    try:
+        value = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"is not valid JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise click.BadParameter('is not an object, such as {"prompt": "…"}')
+    return value
+
+
+def rate(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    """How many in how long, such as ``3/1h``: a count and seconds."""
+    if text is None:
+        return None
+    count, slash, window = text.partition("/")
+    try:
+        if not slash or not count.strip().isdecimal() or int(count) < 1:
+            raise ValueError(f"{text!r} is not a number, a slash and a length of time, such as 3/1h")
+        return int(count), parse_duration(window)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is no number")

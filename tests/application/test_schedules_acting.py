@@ -288,6 +288,7 @@ async def test_chains_that_are_refused(world: Schedules, chain: dict[str, Any], 
         ({"model": "a b", "on_fail": None}, ("model",), "unusable"),
         ({"kind": "play", "playbook": "status", "on_fail": None}, ("playbook",), "unusable"),
         ({"on_fail": None, "on_success": {"prompt": ""}}, ("on_success", "prompt"), "missing"),
+        ({"kind": "fanout", "model": "m", "agent": "a", "on_fail": None}, ("agent",), "not_used"),
     ],
 )
 async def test_a_step_is_judged_as_it_will_run(world: Schedules, chain: dict[str, Any], path: tuple[str, ...], code: str) -> None:
@@ -305,7 +306,7 @@ async def test_what_a_step_inherits_is_allowed_and_said(world: Schedules) -> Non
 
 async def test_every_limit_can_be_set_when_a_schedule_is_made(world: Schedules) -> None:
     threshold = Threshold(metric="failed_sessions", op="gt", value=3, window_minutes=60)
-    result = await world.service.create_schedule(
+    await world.service.create_schedule(
         a_command(
             rate_limit=RateLimit(max_fires=2, window_sec=60),
             threshold_config=threshold,
@@ -320,7 +321,7 @@ async def test_every_limit_can_be_set_when_a_schedule_is_made(world: Schedules) 
     assert values["rate_limit"] == {"max_fires": 2, "window_sec": 60}
     assert values["threshold_config"] == {"metric": "failed_sessions", "op": "gt", "value": 3.0, "window_minutes": 60}
     assert (values["overlap_policy"], values["missed_fire_policy"], values["max_runs"]) == ("allow", "run_once", 3)
-    assert result.warnings == ("threshold alerts are not evaluated by this version",)
+    assert result.warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ async def test_a_one_shot_can_be_moved(world: Schedules) -> None:
 
 
 async def test_a_poll_keeps_the_filters_that_were_not_sent(world: Schedules) -> None:
-    poll = {"trigger_type": "github_poll", "interval_sec": None, "github_repo": "shop/web", "poll_interval_sec": 300}
+    poll: dict[str, Any] = {"trigger_type": "github_poll", "interval_sec": None, "github_repo": "shop/web", "poll_interval_sec": 300}
     stored = a_schedule(**poll, github_filter={"draft": False}, next_fire_at=None)
     written = await _written(world, stored, trigger=GithubPollTrigger(repository="shop/app", poll_interval_seconds=300))
     assert written == {"github_repo": "shop/app", "next_fire_at": None}
@@ -203,7 +203,7 @@ async def test_another_kind_drops_what_only_the_old_one_used(world: Schedules) -
 
 
 async def test_a_chain_can_be_cleared_and_what_its_steps_inherit_is_said(world: Schedules) -> None:
-    action = {"action_kind": "agent", "action_agent": "auditor", "action_prompt": "look", "action_command": None}
+    action: dict[str, Any] = {"action_kind": "agent", "action_agent": "auditor", "action_prompt": "look", "action_command": None}
     world.port.add(a_schedule(**action, on_fail={"prompt": "x", "on_fail": None}))
     result = await _patch(world, action=ScheduleAction(kind="agent", on_fail=None, on_success={"prompt": "then"}))
     assert world.port.changes[0]["values"] == {"on_fail": None, "on_success": {"prompt": "then"}}

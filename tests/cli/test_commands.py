@@ -12,62 +12,8 @@ from typing import Any
 import pytest
 
 from studio_tui.cli.main import run
+from tests.cli.one_home import Capture, Cli
 from tests.conftest import PEER_NOW
-
-Capture = pytest.CaptureFixture[str]
-
-
-class Cli:
-    """Runs commands on one home."""
-
-    def __init__(self, home: Path, capture: Capture) -> None:
-        self.home, self._capture = home, capture
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit code, standard output, standard error."""
-        code = run(["--home", str(self.home), *arguments])
-        said = self._capture.readouterr()
-        return code, said.out, said.err
-
-    def out(self, *arguments: str) -> str:
-        """The output of a command that must succeed."""
-        code, out, err = self(*arguments)
-        assert (code, err) == (0, ""), (code, err)
-        return out
-
-    def json(self, *arguments: str) -> Any:
-        """The document of a command that must succeed."""
-        return json.loads(self.out(*_with_json(arguments)))
-
-    def refusal(self, *arguments: str) -> tuple[int, dict[str, Any]]:
-        """Exit code and document of a command that must not."""
-        code, out, err = self(*_with_json(arguments))
-        assert out == ""
-        assert err.count("\n") == 1
-        return code, json.loads(err)["error"]
-
-
-def _with_json(arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """The flag comes before ``--``: what follows that belongs to somebody else."""
-    place = arguments.index("--") if "--" in arguments else len(arguments)
-    return (*arguments[:place], "--json", *arguments[place:])
-
-
-@pytest.fixture
-def peer(peer_home: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """A home that the real package made."""
-    monkeypatch.setenv("LIONAGI_SHOWS_ROOT", str(peer_home / "shows"))
-    return Cli(peer_home, capsys)
-
-
-@pytest.fixture
-def own(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """A home that we made, in which ``echo`` and ``false`` may run."""
-    monkeypatch.setenv("LIONAGI_SCHEDULER_COMMAND_ALLOWLIST", "echo,false,sh")
-    monkeypatch.chdir(tmp_path)
-    cli = Cli(tmp_path / "own", capsys)
-    assert cli.out("init") == f"made a store: {cli.home / 'state.db'}\n"
-    return cli
 
 
 def stored(store: Path) -> list[str]:

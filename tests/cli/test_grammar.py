@@ -97,7 +97,7 @@ def test_with_json_a_refusal_is_one_document(capsys: pytest.CaptureFixture[str])
 def test_a_word_of_the_command_to_run_is_not_our_flag(capsys: pytest.CaptureFixture[str]) -> None:
     code, said = refusal(capsys, "schedules", "create", "command", "x", "--", "date", "--json")
     assert code == 2
-    assert said.startswith("studio-tui: say when: --cron, --every or --at")
+    assert said.startswith("studio-tui: say when: --cron, --every, --at or --github")
 
 
 class Performed(Exception):

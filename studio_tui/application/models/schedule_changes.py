@@ -21,7 +21,7 @@ Budget = Annotated[Usd, Field(strict=True, gt=0)]
 
 
 class CreateSchedule(ContractModel):
-    """Make a schedule. A ``threshold_config`` is stored; this version does not evaluate it and says so."""
+    """Make a schedule."""
 
     kind: Literal["create"] = "create"
     name: str
