@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import faulthandler
 import fcntl
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ from tests.postgres import Server
 
 PEER_NOW = 1_796_000_000.0
 """The instant for which :func:`peer_home` is built, in epoch seconds (2026-11-30T00:53:20Z)."""
+
+CLEANING_SECONDS = 120
+"""Longer than this no test cleans up: then its process is ended, and the run goes on with another."""
 
 _FOREIGN_PREFIXES = ("LIONAGI_", "STUDIO_TUI_", "TEXTUAL_", "LI_STUB_")
 
@@ -32,6 +36,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--kills", type=int, default=20, metavar="N", help="how often a writer is killed, on each database (20)")
     group.addoption("--kill-seed", type=int, default=None, metavar="S", help="kill at the moments of this seed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """What cleans up after a test must end too. The time limit of the whole test is lifted once the test has failed."""
+    faulthandler.dump_traceback_later(CLEANING_SECONDS, exit=True)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,7 @@ _ERROR_RETRY: Final = 5.0
 _LOST_RETRY: Final = 0.5
 _SLOW_EVALUATION: Final = 5.0
 _AT_ONCE: Final = 500
-_MOVES: Final = frozenset({"fired", "skipped", "failed"})
+_MOVES: Final = frozenset({"fired", "quiet", "skipped", "failed"})
 """What moves an instant on, so that the schedule may be due again."""
 
 _FAR_AHEAD: Final = 366 * 86_400.0
@@ -72,8 +72,8 @@ class EvaluationLoop:
         self._wake.set()
 
     def firing_ended(self) -> None:
-        """A slot may be free: look again if somebody waits for one."""
-        if any(gate == "slots" for gate, _ in self._waiting.values()):
+        """A slot may be free: look again if somebody waits for one, or is just being told that there is none."""
+        if self._evaluating or any(gate == "slots" for gate, _ in self._waiting.values()):
             self._wake.set()
 
     def settle(self, *, apply_policies: bool) -> None:
