@@ -25,7 +25,12 @@ class StoreService:
         """How it stands now; asks nobody."""
         condition = self._store.condition()
         return StoreStatus(
-            mode=condition.mode, label=condition.label, home=self._home, reason=condition.reason, version=condition.version
+            mode=condition.mode,
+            label=condition.label,
+            home=self._home,
+            reason=condition.reason,
+            version=condition.version,
+            waiting=condition.waiting,
         )
 
     async def create(self) -> None:

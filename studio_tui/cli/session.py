@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from studio_tui.application.studio import Studio
     from studio_tui.settings import Flags
 
+_LOOK_EVERY: Final = 0.5
+"""Seconds between two looks at whether a command waits for the store."""
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 M = TypeVar("M", bound="BaseModel")
@@ -41,9 +43,25 @@ def perform(flags: Flags, work: Callable[[Studio], Awaitable[T]], *, about_host:
 
     async def inside() -> T:
         async with one_shot(settings, warn, about_host=about_host) as studio:
-            return await work(studio)
+            watch = asyncio.create_task(_say_when_it_waits(studio))
+            try:
+                return await work(studio)
+            finally:
+                watch.cancel()
+                await asyncio.gather(watch, return_exceptions=True)
 
     return asyncio.run(inside())
+
+
+async def _say_when_it_waits(studio: Studio) -> None:
+    """Say once why a command takes long: the store lets one program write at a time."""
+    import asyncio
+
+    while True:
+        await asyncio.sleep(_LOOK_EVERY)
+        if studio.store.status().waiting:
+            warn("another program is writing to the store; waiting for it")
+            return
 
 
 def as_operator(command: F) -> F:

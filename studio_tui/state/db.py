@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -30,6 +31,8 @@ from studio_tui.state.urls import dialect_of, label_of, normalize_state_db_url, 
 T = TypeVar("T")
 log: Final = logging.getLogger(__name__)
 _CLOSED: Final = "The store is closed."
+WAITS_AFTER: Final = 0.7
+"""Seconds after which a write that goes on is said to wait: ours take milliseconds, so another program holds the store."""
 
 
 class StateDB:
@@ -56,7 +59,7 @@ class StateDB:
         self._busy_timeout_ms = busy_timeout_ms
         self._connections: Connections | None = None
         self._write_lock = asyncio.Lock()
-        self._writes: set[asyncio.Task[Any]] = set()
+        self._writes: dict[asyncio.Task[Any], float] = {}
 
     async def __aenter__(self) -> StateDB:
         await self.open()
@@ -69,6 +72,11 @@ class StateDB:
     def is_open(self) -> bool:
         """Whether the store can be read now."""
         return self._connections is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a change waits for another program that writes to the store."""
+        return any(time.monotonic() - begun > WAITS_AFTER for begun in self._writes.values())
 
     async def open(self, *, create: bool = False) -> None:
         """Open the store; nothing happens when it is open.
@@ -147,7 +155,7 @@ class StateDB:
     async def close(self) -> None:
         """Wait for the writes under way and for open reads, then close every connection. Does nothing when closed."""
         while self._writes:
-            await asyncio.wait(set(self._writes))
+            await asyncio.wait(self._writes)
         await self._replace(None)
 
     async def _replace(self, fresh: Connections | None) -> None:
@@ -200,7 +208,7 @@ class StateDB:
         """
         self._require_writable()
         task = asyncio.create_task(self._transact(work))
-        self._writes.add(task)
+        self._writes[task] = time.monotonic()
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
@@ -244,7 +252,7 @@ class StateDB:
             return await work(connection)
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
-        self._writes.discard(task)
+        self._writes.pop(task, None)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.debug("a write was rolled back: %s", type(error).__name__)
 

@@ -50,7 +50,7 @@ class Store:
 
     def condition(self) -> StoreCondition:
         """How the store stands now."""
-        return self._condition
+        return replace(self._condition, waiting=True) if self.db.is_waiting else self._condition
 
     async def open(self) -> None:
         """Look at the store and open it as far as the policy allows. Never raises for what the store is: see the condition.

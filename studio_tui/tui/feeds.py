@@ -102,7 +102,7 @@ class Feeds:
                 host=host_cell(app.studio.host.status(), app.ascii),
                 clock=minute,
                 read_only=store.mode == "read_only",
-                stale=_stale_words(app.top_screen, now),
+                stale="store busy" if store.waiting else _stale_words(app.top_screen, now),
             )
         )
         if app.question is not None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,17 @@ def test_the_read_only_host_fires_nothing(home: Path, query: Callable[..., Any])
     assert done.returncode == 0
     assert "Read-only because you asked for it." in done.stdout
     assert firings(home, query, "completed") == 0
+
+
+def test_a_command_that_waits_for_another_program_says_so_and_goes_on(home: Path) -> None:
+    schedule("nightly", "1h", "echo", "hi")
+    with closing(sqlite3.connect(home / "state.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        command = [*STUDIO, "schedules", "disable", "nightly"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as waiting:
+            assert waiting.stderr is not None
+            said = waiting.stderr.readline()
+            other.execute("ROLLBACK")
+            assert "another program is writing to the store" in said
+            assert "; waiting for it" in said
+            assert waiting.wait(30) == 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Column, Table, insert, text
+from sqlalchemy import Column, Table, insert, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.state.db import StateDB
@@ -155,3 +156,16 @@ async def test_ids_that_point_nowhere_make_no_question_fail(
 
 def test_no_json_column_is_forgotten() -> None:
     assert sum(map(len, JSON_COLUMNS.values())) == 45
+
+
+async def test_a_write_that_somebody_else_holds_delays_no_question(rich: StateDB) -> None:
+    """A question that took a lock would wait until it fails: the other one never ends meanwhile."""
+    before = await read_all(rich, PEER_NOW)
+    other = StateDB(url=rich.url)
+    await other.open()
+    async with asyncio.timeout(60), other.transaction() as held:
+        for table in metadata.sorted_tables:
+            same = table.primary_key.columns[0]
+            await held.execute(update(table).values({same: same}))
+        assert await read_all(rich, PEER_NOW) == before
+    await other.close()

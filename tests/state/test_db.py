@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, PermissionDenied, StateUnavailable
 from studio_tui.state import connections
+from studio_tui.state import db as state_db
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import projects
 from studio_tui.state.store import Store
@@ -345,3 +346,47 @@ async def test_the_change_counter_sees_commits_of_others_and_our_own(db: StateDB
     assert second != first
     await _add(db, "a")
     assert await db.data_version() != second
+
+
+async def test_a_change_that_waits_for_another_program_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the other one is done; then it is stored like any other. Reading goes on meanwhile."""
+    monkeypatch.setattr(state_db, "WAITS_AFTER", 0.05)
+    other = StateDB(url=store.db.url)
+    await other.open()
+    async with other.transaction() as held:
+        await held.execute(insert(projects).values(_project("a")))
+        assert not store.condition().waiting
+        change = asyncio.create_task(_add(store.db, "a"))
+        async with asyncio.timeout(20):
+            while not store.condition().waiting:
+                await _names(store.db)
+        assert store.condition().mode == "ready"
+        assert await _names(store.db) == []
+        await held.execute(projects.delete())
+    await change
+    assert not store.condition().waiting
+    assert await _names(store.db) == ["a"]
+    await other.close()
+
+
+async def test_a_block_that_is_cancelled_leaves_no_lock(db: StateDB) -> None:
+    """Whoever comes next does not wait, here or in another program."""
+    begun = asyncio.Event()
+
+    async def hold() -> None:
+        async with db.transaction() as connection:
+            await connection.execute(insert(projects).values(_project("a")))
+            begun.set()
+            await asyncio.Event().wait()
+
+    block = asyncio.create_task(hold())
+    await begun.wait()
+    block.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await block
+    other = StateDB(url=db.url, busy_timeout_ms=50)
+    await other.open()
+    await _add(other, "a")
+    await other.close()
+    await _add(db, "b")
+    assert await _names(db) == ["a", "b"]

@@ -357,3 +357,10 @@ async def test_the_words_of_a_notice_are_broken_to_the_window(console: Console, 
     studio.runs.error = StateUnavailable("the file " + "/a/long/way" * 9 + "/state.db is no database", retryable=False)
     async with console((60, 24)) as (app, _pilot):
         await wait_until(lambda: any("is no database" in line for line in screen_text(app)))
+
+
+async def test_a_change_that_waits_for_another_program_is_seen_in_the_header(studio: FakeStudio, console: Console) -> None:
+    async with console() as (app, _pilot):
+        for waiting in (True, False):
+            studio.store.now = studio.store.now.model_copy(update={"waiting": waiting})
+            await wait_until(lambda waiting=waiting: any("store busy" in line for line in screen_text(app)) == waiting)

@@ -41,7 +41,7 @@ class StoreStatus(ContractModel):
     """Which store this is and what may be done with it.
 
     ``mode``: ``ready``, ``read_only`` (``reason`` says why), ``missing`` (no store yet; nothing was made), ``unavailable``.
-    ``label`` never holds a secret.
+    ``label`` never holds a secret. ``waiting``: a change of ours waits for another program that writes to the store.
     """
 
     mode: Literal["ready", "read_only", "missing", "unavailable"]
@@ -49,6 +49,7 @@ class StoreStatus(ContractModel):
     home: str
     reason: str | None = None
     version: str | None = None
+    waiting: bool = False
 
 
 class AttentionCount(ContractModel):

@@ -24,12 +24,13 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoreCondition:
-    """What the store is and what may be done with it; see ``StoreStatus`` for the modes."""
+    """What the store is and what may be done with it; see ``StoreStatus`` for the modes, and for ``waiting``."""
 
     mode: Literal["ready", "read_only", "missing", "unavailable"]
     label: str
     reason: str | None = None
     version: str | None = None
+    waiting: bool = False
 
 
 class StorePort(Protocol):
