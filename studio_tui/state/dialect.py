@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import Table, func, select
+from sqlalchemy import Column, Table, func, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
+
+from studio_tui.state.driver import DriverConnection
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -30,6 +33,23 @@ async def advisory_lock(connection: AsyncConnection, key: str) -> None:
     """
     if connection.dialect.name == "postgresql":
         await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(key, 0))))
+
+
+async def read_in_place(
+    connection: AsyncConnection, column: Column[str], key: str, start: int | None, length: int
+) -> tuple[int, bytes] | None:
+    """SQLite only: see :meth:`studio_tui.state.driver.DriverConnection.read_in_place`. No statement can do it.
+
+    What is stored counts as empty where it is no text.
+    """
+    driver = (await connection.get_raw_connection()).driver_connection
+    assert isinstance(driver, DriverConnection)
+    try:
+        return await driver.read_in_place(column.table.name, column.name, key, start, length)
+    except sqlite3.OperationalError as error:
+        if "cannot open value of type" in str(error):
+            return 0, b""
+        raise
 
 
 TYPE_SEQUENCE_BEHIND: Final = (

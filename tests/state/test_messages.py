@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from studio_tui.domain.runs import MessageWindow
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import messages as messages_table
+from studio_tui.state.stores import id_pieces
 from studio_tui.state.stores import messages as module
 from studio_tui.state.stores.id_lists import IdAt, NotAnIdList, ids_after, ids_before
 from studio_tui.state.stores.messages import MessageStore
@@ -132,6 +133,28 @@ async def test_fifty_thousand_ids(db: StateDB, transcripts: MessageStore) -> Non
 
 
 # --- ids that name nothing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.sqlite_only("a server writes the list anew for each question in any case")
+@pytest.mark.parametrize("limit", [1, 3, 8])
+async def test_a_list_of_uuids_with_blanks_is_never_written_anew(
+    db: StateDB, transcripts: MessageStore, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr(id_pieces, "PIECE", None)
+    monkeypatch.setattr(id_pieces, "LAST_PIECE", None)
+    ids = await messages_of(db, 40)
+    progression = await store_list(db, json.dumps(ids))
+    window = await transcripts.tail(progression, limit=limit)
+    found = ids_in(window)
+    while window.older:
+        window = await transcripts.before(progression, window.start, limit=limit)
+        found = [*ids_in(window), *found]
+    assert found == ids
+    followed = list[str]()
+    while (window := await transcripts.after(progression, window.end, limit=limit)).messages:
+        followed += ids_in(window)
+    assert followed == ids[-len(followed) :]
+    assert len(followed) >= 40 - limit
 
 
 async def test_dangling_ids_are_skipped_and_the_window_is_full_all_the_same(db: StateDB, transcripts: MessageStore) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import Integer, LargeBinary, Select, Text, bindparam, case, cast, func, literal_column, select
+from sqlalchemy import Integer, Select, Text, bindparam, case, func, literal_column, select
 
 from studio_tui.state.queries.columns import IDS, labelled
 from studio_tui.state.queries.sql_forms import id_list, last_bytes, stored_bytes
@@ -34,16 +34,6 @@ PIECE: Final[Select[Any]] = select(func.length(_LIST.c.ids), func.substr(_LIST.c
 
 LAST_PIECE: Final[Select[Any]] = select(func.length(_LIST.c.ids), last_bytes(_LIST.c.ids, _LENGTH))
 """The same with the last ``:length`` bytes."""
-
-_RAW: Final = cast(progressions.c.collection, LargeBinary)
-RAW_PIECE: Final[Select[Any]] = select(func.length(_RAW), func.substr(_RAW, _START + 1, _LENGTH)).where(
-    progressions.c.id == _PROGRESSION_ID
-)
-"""SQLite: the same of the list as it is stored, which costs a fraction."""
-
-LAST_RAW_PIECE: Final[Select[Any]] = select(func.length(_RAW), last_bytes(_RAW, _LENGTH)).where(
-    progressions.c.id == _PROGRESSION_ID
-)
 
 _SIZE: Final = stored_bytes(messages.c.content)
 MESSAGES_BY_ID: Final[Select[Any]] = (

@@ -3,8 +3,8 @@
 A page follows an index and stops when it is full: without conditions on status the walk goes along ``updated_at``, for each
 status along ``(status, updated_at)``. Conditions without such an index are checked on the way, and SQLite is kept from
 collecting and sorting a whole project for one page (``unindexed``). Only where a project or a tag has few runs is it the other
-way round: then the walk might visit the whole store to find them, and sorting them is cheap. Tags are old or new together, and two
-of them may never meet, so a walk for tags ends early, and what it has not found is sorted.
+way round: then the walk might visit the whole store to find them, and sorting them is cheap. Tags are old or new together, and
+two of them may never meet, so a walk for tags ends early, and what it has not found is sorted.
 """
 
 from __future__ import annotations

@@ -13,7 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Select
 
-from studio_tui.state.queries.messages import LAST_PIECE, LAST_RAW_PIECE, PIECE, RAW_PIECE
+from studio_tui.state.dialect import read_in_place
+from studio_tui.state.queries.messages import LAST_PIECE, PIECE
+from studio_tui.state.schema import progressions
+from studio_tui.state.stores.base import reading
 from studio_tui.state.stores.reads import ReadStore
 
 UUID_STEP: Final = 39
@@ -45,36 +48,40 @@ class IdPieces(ReadStore):
         return await self._between(progression_id, place, place + length, known_end=False)
 
     async def _last(self, progression_id: str, length: int) -> Piece | None:
-        values = {"progression_id": progression_id, "length": length}
         if self._db.dialect == "sqlite":
-            found = await self._piece(LAST_RAW_PIECE, values)
+            found = await self._stored(progression_id, None, length)
             if found is None or _SPACED not in found.data:
-                return found and found._replace(offset=found.size - len(found.data))
+                return found
             if piece := _without_blanks(found, end=_size_without_blanks(found.size)):
                 return piece
-        found = await self._piece(LAST_PIECE, values)
+        found = await self._piece(LAST_PIECE, {"progression_id": progression_id, "length": length})
         return found and found._replace(offset=found.size - len(found.data))
 
     async def _between(self, progression_id: str, start: int, end: int, *, known_end: bool) -> Piece | None:
-        values = {"progression_id": progression_id, "start": start, "length": end - start}
         if self._db.dialect == "sqlite":
-            found = await self._piece(RAW_PIECE, values)
+            found = await self._stored(progression_id, start, end - start)
             if found is None or not _has_blanks(found.data, begins_between=not known_end):
                 return found
             first = _with_blanks(start)
-            reckoned = await self._piece(RAW_PIECE, {**values, "start": first, "length": _with_blanks(end) - first})
+            reckoned = await self._stored(progression_id, first, _with_blanks(end) - first)
             place = {"end": end} if known_end else {"start": start}
             if reckoned is not None and (piece := _without_blanks(reckoned, **place)):
                 return piece
-        return await self._piece(PIECE, values)
+        found = await self._piece(PIECE, {"progression_id": progression_id, "start": start, "length": end - start})
+        return found and found._replace(offset=start)
 
     async def _piece(self, statement: Select[Any], values: Mapping[str, object]) -> Piece | None:
-        """What a statement found; ``offset`` is where it was asked to begin."""
+        """What a statement found in the list as the database writes it without blanks."""
         row = await self._first_row(statement, values)
-        if row is None:
-            return None
-        offset = values.get("start", 0)
-        return Piece(int(row[0]), offset if isinstance(offset, int) else 0, bytes(row[1] or b""))
+        return None if row is None else Piece(int(row[0]), 0, bytes(row[1] or b""))
+
+    async def _stored(self, progression_id: str, start: int | None, length: int) -> Piece | None:
+        """SQLite: bytes of the list as it is stored, from ``start`` on or at its end."""
+        async with reading(self._db) as connection:
+            if connection is None:
+                return None
+            found = await read_in_place(connection, progressions.c.collection, progression_id, start, length)
+        return None if found is None else Piece(found[0], found[0] - len(found[1]) if start is None else start, found[1])
 
 
 def _has_blanks(data: bytes, *, begins_between: bool) -> bool:
@@ -95,7 +102,7 @@ def _without_blanks(found: Piece, *, start: int = 0, end: int | None = None) -> 
     """A piece of a list with blanks as one of the list without; ``None`` if there is anything but UUIDs in it."""
     if found.size % _SPACED_STEP:
         return None
-    data = found.data.replace(_SPACED, b'","')
+    data = (b'"' + found.data + b'"').replace(_SPACED, b'","')[1:-1]  # it may begin or end in the middle of a blank's place
     offset = start if end is None else end - len(data)
     quotes = data[(1 - offset) % UUID_STEP :: UUID_STEP] + data[(UUID_STEP - 1 - offset) % UUID_STEP :: UUID_STEP]
     if b"\\" in data or quotes.strip(b'"') or len(quotes) != data.count(b'"'):
