@@ -1,200 +1,196 @@
-"""What the reads of the store cost beside plain sqlite3, in one run (metrics 3, 4, 5, and the data half of 6 and 7).
+"""What the reads of the store cost beside plain sqlite3 and the peer's daemon, in one run (metrics 3 to 5, data of 6 and 7).
 
-    python tests/bench/data_reads.py HOME [HOME …] [--pairs 60]
+    python -m tests.bench.data_reads SMALL LARGE [--pairs 30] [--peer]
+    python -m tests.bench.data_reads --smoke
 
-Each HOME is one of ``tests.bench.homes``. Ours and plain sqlite3 take turns and must give the same answers first. "hop" is
-``SELECT 1`` through the same door; the aim for a page is three times plain sqlite3 plus one hop.
+SMALL and LARGE are homes of ``tests.bench.homes``. Every side must give the same answers first; then they take turns. A hop is
+``SELECT 1`` through an engine of SQLAlchemy as it comes; a page should cost no more than three times sqlite3 and one hop for
+each statement. The
+peer's figures hold no browser and its answers more than ours, over a socket: they are a lower bound of what its user waits for,
+and not a like for like. ``--smoke`` makes two tiny homes, asks everything once, and prints figures that mean nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
-import sqlite3
-import sys
+import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import create_async_engine
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from studio_tui.application.ports import RunFilter
 from studio_tui.state.db import StateDB
-from studio_tui.state.stores.messages import MessageStore
-from studio_tui.state.stores.runs import RunStore
-from studio_tui.state.stores.schedules import ScheduleReadStore
-from tests.bench.measure import median, p95
+from tests.bench.doors import claiming, opening
+from tests.bench.measure import Line, median, report
+from tests.bench.peer import Daemon, build_home, daemon, touch_home
+from tests.bench.questions import Question, questions_of
+from tests.bench.raw_reads import Raw
 
-COLUMNS = (
-    "s.id,s.run_id,s.name,s.user_label,s.created_at,s.updated_at,s.playbook_name,s.agent_name,s.invocation_kind,s.show_topic,"
-    "s.show_play_name,s.artifacts_path,s.source_kind,s.status,s.started_at,s.ended_at,s.ended_at_is_approximate,"
-    "s.last_message_at,s.invocation_id,s.model,s.provider,s.effort,s.project,s.status_reason_code,s.status_reason_summary,"
-    "s.total_cost_usd,s.input_tokens,s.output_tokens,(SELECT COUNT(*) FROM branches b WHERE b.session_id=s.id)"
-)
-VISIBLE = "json_extract(s.node_metadata,'$.engine_parent_run_id') IS NULL"
-STRIPS = (
-    "SELECT sc.id, (SELECT group_concat(status) FROM (SELECT sr.status FROM schedule_runs sr WHERE sr.schedule_id=sc.id AND"
-    " sr.chain_depth=0 ORDER BY sr.fired_at DESC LIMIT 10)) FROM schedules sc ORDER BY sc.name LIMIT 50"
-)
-NOBODY = "zzqq"
+FLAT: Final = 1.5
+WORST: Final = 0.03
+LONG: Final = 2.0
+_SECONDS: Final = 8.0
+"""A question is not asked again once all sides together took that long."""
+_TINY: Final = {
+    "messages-per-session": 4,
+    "giant": 900,
+    "tools": 20,
+    "schedules": 8,
+    "schedule-runs": 200,
+    "shows": 3,
+    "plays": 2,
+    "definitions": 6,
+    "definition-versions": 12,
+    "artifacts": 5,
+    "run-dirs": 2,
+}
 
-
-@dataclass(frozen=True)
-class Case:
-    """One question, asked of both; each answers with the ids that it found, in order."""
-
-    name: str
-    ours: Callable[[], Awaitable[Sequence[str]]]
-    raw: Callable[[], Sequence[str]]
-    aims: bool = True
-
-
-class Raw:
-    """Plain sqlite3 with one open read connection and statements that follow an index."""
-
-    def __init__(self, store: Path) -> None:
-        self._connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True, isolation_level=None)
-        self._connection.execute("PRAGMA cache_size=-64000")
-
-    def one(self, sql: str, *values: object) -> Any:
-        """The first row of a question about the home."""
-        return self._connection.execute(sql, values).fetchone()
-
-    def page(self, where: str, *values: object) -> Callable[[], list[str]]:
-        """The ids of a page of 20 whose rows were read."""
-        sql = f"SELECT {COLUMNS} FROM sessions s WHERE {VISIBLE} AND {where} ORDER BY s.updated_at DESC, s.id DESC LIMIT 20"
-        return lambda: [row[0] for row in self._connection.execute(sql, values).fetchall()]
-
-    def scan(self, *names: str) -> Callable[[], list[str]]:
-        """What looking at these columns of every row costs; nothing is found."""
-        sql = f"SELECT id FROM sessions WHERE {' OR '.join(f'{name} LIKE ?' for name in names)}"
-        return lambda: [row[0] for row in self._connection.execute(sql, [f"%{NOBODY}%"] * len(names)).fetchall()]
-
-    def tail(self, branch_of: str, limit: int) -> list[str]:
-        """A transcript's end: the newest ids by incremental read, their rows, decoded."""
-        sql = "SELECT p.rowid FROM branches b JOIN progressions p ON p.id=b.progression_id WHERE b.session_id=?"
-        (place,) = self.one(sql, branch_of)
-        with self._connection.blobopen("progressions", "collection", place, readonly=True) as blob:
-            blob.seek(max(0, len(blob) - 41 * limit))
-            ids = blob.read().decode().split('"')[-2::-2][:limit][::-1]
-        marks = ",".join("?" * len(ids))
-        sql = f"SELECT id,created_at,sender,role,content,lion_class FROM messages WHERE id IN ({marks})"
-        found = {row[0]: json.loads(row[4]) for row in self._connection.execute(sql, ids).fetchall()}
-        return [name for name in ids if name in found]
-
-    def strips(self) -> list[str]:
-        """The last ten outcomes of the first fifty schedules."""
-        return [row[0] for row in self._connection.execute(STRIPS).fetchall()]
+Side = Callable[[], Awaitable[object]]
 
 
-def cases_of(db: StateDB, raw: Raw, manifest: dict[str, Any]) -> list[Case]:
-    """The questions."""
-    runs, transcripts, schedules = RunStore(db), MessageStore(db), ScheduleReadStore(db)
-    giant = manifest["giant_session"]
-    (progression,) = raw.one("SELECT progression_id FROM branches WHERE session_id=?", giant)
-    (count,) = raw.one("SELECT count(*) FROM sessions")
-    deep = raw.one("SELECT updated_at, id FROM sessions ORDER BY updated_at DESC, id DESC LIMIT 1 OFFSET ?", count - 45)
-    (tag,) = raw.one("SELECT tag FROM run_tags GROUP BY tag ORDER BY count(*) DESC, tag LIMIT 1")
+@dataclass
+class Taken:
+    """Medians of one question, in ms."""
 
-    def page(where: RunFilter, after: tuple[float, str] | None = None) -> Callable[[], Awaitable[list[str]]]:
-        async def ask() -> list[str]:
-            found = await runs.list_runs(where, after=after, backwards=False, limit=20)
-            return [run.run_id for run in found.runs]
+    small: float
+    large: float
+    sqlite: float
+    hop: float
+    peer: float | None = None
+    question: Question = field(kw_only=True)
 
-        return ask
-
-    async def giant_tail() -> list[str]:
-        window = await transcripts.tail(progression, limit=200)
-        return [message.message_id for message in window.messages]
-
-    async def strips() -> list[str]:
-        found = await schedules.list_schedules(enabled=None, text=None, after=None, limit=50)
-        await schedules.recent_firings([schedule.schedule_id for schedule in found], each=10)
-        return [schedule.schedule_id for schedule in found]
-
-    failed, both = frozenset({"failed"}), frozenset({"completed", "failed", None})
-    project, several = "+s.project='lionagi'", "(s.status IN ('completed','failed') OR s.status IS NULL)"
-    return [
-        Case("runs, first page", page(RunFilter()), raw.page("1")),
-        Case(
-            "runs, last page", page(RunFilter(), deep), raw.page("s.updated_at<=? AND (s.updated_at<? OR s.id<?)", deep[0], *deep)
-        ),
-        Case("status", page(RunFilter(status=failed)), raw.page("s.status='failed'")),
-        Case("three statuses", page(RunFilter(status=both)), raw.page(several.replace("s.status", "+s.status"))),
-        Case("project", page(RunFilter(project="lionagi")), raw.page(project)),
-        Case(
-            "project and status", page(RunFilter(project="lionagi", status=failed)), raw.page(f"{project} AND s.status='failed'")
-        ),
-        Case("project of nobody", page(RunFilter(project=NOBODY)), raw.page("s.project=?", NOBODY), aims=False),
-        Case("kind", page(RunFilter(kinds=frozenset({"flow"}))), raw.page("s.invocation_kind='flow'")),
-        Case("tag", page(RunFilter(tags=(tag,))), raw.page("s.id IN (SELECT session_id FROM run_tags WHERE tag=?)", tag)),
-        Case("search, rare", page(RunFilter(text=NOBODY)), raw.scan("name", "agent_name", "user_label"), aims=False),
-        Case("giant transcript, newest 200", giant_tail, lambda: raw.tail(giant, 200), aims=False),
-        Case("50 schedules, ten outcomes each", strips, raw.strips, aims=False),
-    ]
+    def lines(self) -> Iterator[Line]:
+        """Ratios and what they should be."""
+        name = self.question.name
+        if self.question.raw_aim is None:
+            hops = self.question.statements
+            yield Line(name, self.large, 3 * self.sqlite + hops * self.hop, "ms", f"3 x sqlite3 + {hops} x SELECT 1", 1.0)
+        else:
+            yield Line(name, self.large, self.sqlite, "ms", "sqlite3", self.question.raw_aim)
+        yield Line(name, self.large, self.small, "ms", "ours on the small home", FLAT if self.question.page else None)
+        if self.peer is not None:
+            yield Line(name, self.large, self.peer, "ms", "li studio", self.question.peer_aim)
 
 
-async def measure(home: Path, pairs: int) -> dict[str, float]:
-    """Print one home's table; our medians in ms by question."""
-    manifest = json.loads((home / "bench_manifest.json").read_text())
-    raw, medians = Raw(home / "state.db"), dict[str, float]()
+async def measure(small: Path, large: Path, pairs: int, running: Daemon | None) -> list[Taken]:
+    """Ask everything of both homes, in turns."""
+    async with _opened(small) as of_small, _opened(large) as of_large, _hop(large) as hop:
+        taken: list[Taken] = []
+        for first, question in zip(of_small, of_large, strict=True):
+            await _must_agree(first, None)
+            await _must_agree(question, running)
+            sides = {"small": first.ours, "large": question.ours, "sqlite": _later(question.raw), "hop": hop}
+            if running is not None and question.peer is not None:
+                sides["peer"] = _later(lambda peer=question.peer: running.get(f"/api/{peer[0]}"))  # type: ignore[misc]
+            taken.append(Taken(**await _take_turns(sides, pairs), question=question))
+        return taken
+
+
+@contextlib.asynccontextmanager
+async def _opened(home: Path) -> AsyncIterator[list[Question]]:
+    raw = Raw(home / "state.db")
     async with StateDB(home / "state.db") as db:
-
-        async def hop() -> None:
-            async with db.read() as connection:
-                (await connection.execute(text("SELECT 1"))).all()
-
-        print(f"\n{home}: {manifest['counts']['sessions']:,} runs; medians in ms")
-        print(f"{'question':<34} {'sqlite3':>8} {'hop':>7} {'ours':>8} {'p95':>8} {'ratio':>7} {'3x+hop':>8}")
-        for case in cases_of(db, raw, manifest):
-            if list(await case.ours()) != list(case.raw()):
-                raise SystemExit(f"{case.name}: the answers differ")
-            plain, hops, ours = await _take_turns(case, hop, pairs)
-            medians[case.name] = middle = median(ours)
-            bound = 3 * median(plain) + median(hops)
-            mark = " over" if case.aims and middle > bound else ""
-            print(
-                f"{case.name:<34} {median(plain):>8.3f} {median(hops):>7.3f} {middle:>8.3f} {p95(ours):>8.3f} "
-                f"{middle / median(plain):>7.2f} {bound:>8.3f}{mark}"
-            )
-    return medians
+        yield questions_of(home, db, raw)
+    raw.close()
 
 
-async def _take_turns(case: Case, hop: Callable[[], Awaitable[None]], pairs: int) -> tuple[list[float], list[float], list[float]]:
-    plain: list[float] = []
-    hops: list[float] = []
-    ours: list[float] = []
-    for _ in range(pairs):
-        start = time.perf_counter()
-        case.raw()
-        plain.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        await hop()
-        hops.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        await case.ours()
-        ours.append(time.perf_counter() - start)
-        if sum(ours) > 10:
+@contextlib.asynccontextmanager
+async def _hop(home: Path) -> AsyncIterator[Side]:
+    engine = create_async_engine(f"sqlite+aiosqlite:///file:{home}/state.db?mode=ro&uri=true")
+
+    async def hop() -> None:
+        async with engine.connect() as connection:
+            (await connection.execute(text("SELECT 1"))).all()
+
+    yield hop
+    await engine.dispose()
+
+
+async def _must_agree(question: Question, running: Daemon | None) -> None:
+    ours = list(await question.ours())
+    answers = {"sqlite3": list(question.raw())}
+    if running is not None and question.peer is not None:
+        path, pick = question.peer
+        answers["li studio"] = list(pick(json.loads(running.get(f"/api/{path}"))))
+    for who, answer in answers.items():
+        if answer != ours:
+            raise SystemExit(f"{question.name}: {who} answers {answer[:3]}… ({len(answer)}), we {ours[:3]}… ({len(ours)})")
+
+
+def _later(ask: Callable[[], object]) -> Side:
+    async def side() -> None:
+        ask()
+
+    return side
+
+
+async def _take_turns(sides: dict[str, Side], pairs: int) -> dict[str, float]:
+    taken: dict[str, list[float]] = {name: [] for name in sides}
+    until = time.perf_counter() + _SECONDS
+    for turn in range(pairs):
+        for name, side in sides.items():
+            begun = time.perf_counter()
+            await side()
+            taken[name].append(time.perf_counter() - begun)
+        if turn >= 4 and time.perf_counter() > until:
             break
-    return [value * 1e3 for value in plain], [value * 1e3 for value in hops], [value * 1e3 for value in ours]
+    return {name: median(values) * 1e3 for name, values in taken.items()}
+
+
+def across(taken: list[Taken]) -> Iterator[Line]:
+    """What holds of several questions together."""
+    by_name = {one.question.name: one for one in taken}
+    longest, short = by_name["longest transcript, newest 20"], by_name["transcript of 20 messages"]
+    yield Line("longest transcript, newest 20", longest.large, short.large, "ms", "a transcript of 20", LONG)
+    asked = [one for one in taken if one.peer is not None and one.question.page]
+    if asked:
+        worst = max(one.large for one in asked)
+        yield Line("dearest page", worst, max(one.peer or 0.0 for one in asked), "ms", "li studio's dearest", WORST)
+
+
+async def run(small: Path, large: Path, pairs: int, *, with_peer: bool) -> None:
+    """Measure and print."""
+    with contextlib.ExitStack() as stack:
+        running = stack.enter_context(daemon(large)) if with_peer else None
+        if running is not None:
+            running.wait("/api/runs/?per_page=20")
+        taken = await measure(small, large, pairs, running)
+    lines = [line for one in taken for line in one.lines()]
+    report([*lines, *across(taken), *await opening(large, pairs), *await claiming(pairs)])
+
+
+def smoke(folder: Path) -> None:
+    """Everything once, on two homes of nothing; raises when answers differ."""
+    sizes = [f"--{name}={count}" for name, count in _TINY.items()]
+    small, large = (build_home(folder / f"h{count}", f"--sessions={count}", *sizes) for count in (40, 80))
+    asyncio.run(run(small, large, 1, with_peer=False))
 
 
 def main() -> None:
-    """Run it; with several homes, the last against the first shows how flat the figures are."""
+    """Run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("homes", nargs="+", type=Path, metavar="HOME")
-    parser.add_argument("--pairs", type=int, default=60)
+    parser.add_argument("homes", nargs="*", type=Path, metavar="HOME")
+    parser.add_argument("--pairs", type=int, default=30)
+    parser.add_argument("--peer", action="store_true", help="ask li studio on the large home as well")
+    parser.add_argument("--smoke", action="store_true", help="ask everything once, on tiny homes")
     options = parser.parse_args()
-    tables = [asyncio.run(measure(home, options.pairs)) for home in options.homes]
-    if len(tables) > 1:
-        print("\nlast home against the first")
-        for name, middle in tables[-1].items():
-            print(f"{name:<34} {middle / tables[0][name]:>8.2f}")
+    if options.smoke:
+        with tempfile.TemporaryDirectory() as folder:
+            smoke(Path(folder))
+        return
+    if len(options.homes) != 2:
+        parser.error("name a small home and a large one")
+    small, large = options.homes
+    for home in (small, large):
+        touch_home(home)
+    asyncio.run(run(small, large, options.pairs, with_peer=options.peer))
 
 
 if __name__ == "__main__":
