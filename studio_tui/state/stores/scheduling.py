@@ -161,7 +161,7 @@ class SchedulingStore(ReadStore):
         async def work(connection: AsyncConnection) -> bool:
             if not await _pass_over(connection, refusal, now):
                 return False
-            await connection.execute(insert(schedule_runs).values(refusal_row(refusal, now)))
+            await connection.execute(insert(schedule_runs), refusal_row(refusal, now))
             await record(connection, *refusal_lines(refusal, now))
             return True
 
@@ -269,8 +269,8 @@ async def _has_room(connection: AsyncConnection, occurrence: Occurrence, limits:
 
 async def _begin(connection: AsyncConnection, occurrence: Occurrence, now: float) -> None:
     """The rows of a firing that begins, with their history."""
-    await connection.execute(insert(invocations).values(invocation_row(occurrence, now)))
-    await connection.execute(insert(schedule_runs).values(occurrence_row(occurrence, now)))
+    await connection.execute(insert(invocations), invocation_row(occurrence, now))
+    await connection.execute(insert(schedule_runs), occurrence_row(occurrence, now))
     await record(connection, *occurrence_lines(occurrence, now))
 
 
