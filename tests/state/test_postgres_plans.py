@@ -10,9 +10,11 @@ import pytest
 from sqlalchemy import Select
 from sqlalchemy.dialects import postgresql
 
-from studio_tui.state.queries import runs, schedules, scheduling
+from studio_tui.state.queries import runs, schedules, scheduling, thresholds
 from tests.postgres import Server
 from tests.state.test_query_plans import KEYS, NARROWED, STATEMENTS
+from tests.state.test_query_plans_all import STATEMENTS as EVERY
+from tests.state.test_query_plans_all import values_for
 
 ROWS = 20_000
 MANY = f"generate_series(1, {ROWS}) AS n"
@@ -38,11 +40,14 @@ FILL = (
 )
 BY_PREFIX = {"ids by prefix", "schedules by prefix"}
 """No index of the peer serves these in a database that sorts by the rules of a language."""
+OTHERWISE = {name for name in EVERY if name.endswith((" sqlite", "_BY_PREFIX"))}
+"""Statements that another one takes the place of on PostgreSQL, and those that no index serves there."""
 MORE = {
     "next due": (scheduling.NEXT_DUE, {}),
     "due": (scheduling.DUE, {"now": 5.0, "limit": 5}),
     "running of all": (scheduling.RUNNING_OF_ALL, {}),
     "executed": (scheduling.EXECUTED_RUNS, {"schedule_id": "c1"}),
+    **{f"metric {name}": (statement, {"since": 19_999.0, "now": 20_001.0}) for name, statement in thresholds.METRICS.items()},
     "recent firings": (schedules.RECENT_OUTCOMES["postgresql"], {"ids": ["c1", "c2"], "each": 10}),
 }
 DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
@@ -68,6 +73,9 @@ def _statements() -> Iterator[tuple[str, Select[Any], Mapping[str, object]]]:
     for name, (statement, values) in {**STATEMENTS, **MORE}.items():
         if name not in BY_PREFIX:
             yield name, statement, values
+    for name, statement in EVERY.items():
+        if name not in OTHERWISE:
+            yield name, statement, values_for(statement.compile(dialect=DIALECT))
 
 
 def test_no_statement_reads_more_of_other_tables_than_its_runs_need(postgres: Server, filled: str) -> None:

@@ -8,9 +8,10 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 
-from sqlalchemy import Alias, Select, Table, select
+from sqlalchemy import Alias, Float, Select, String, Table, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql import visitors
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from studio_tui.state import queries
 from studio_tui.state.schema import sessions
@@ -33,6 +34,10 @@ SHORT = {
 """Tables that a statement reads to their end: they stay short, the schema has no index for it, and none may be added."""
 
 
+RECENTLY = 4_990.0
+"""An instant, where the clock of a test began at 0 and few things happened later."""
+
+
 def _found() -> Iterator[tuple[str, Select[tuple[object, ...]]]]:
     for module in pkgutil.iter_modules(queries.__path__):
         for name, value in vars(importlib.import_module(f"{queries.__name__}.{module.name}")).items():
@@ -44,16 +49,18 @@ def _found() -> Iterator[tuple[str, Select[tuple[object, ...]]]]:
 STATEMENTS = dict(_found())
 
 
-def value_for(name: str) -> object:
-    """Something that fits a parameter of this name."""
-    if name == "ids" or name.endswith("_ids"):
-        return ["a", "b"]
-    return "a" if re.search(r"id$|name|kind|status|action|topic|prefix|token|verb", name) else 1.0
+def values_for(compiled: SQLCompiler) -> dict[str, object]:
+    """Something for each parameter that fits its type."""
+    values: dict[str, object] = {}
+    for name, bound in compiled.binds.items():
+        value = "a" if isinstance(bound.type, String) else RECENTLY if isinstance(bound.type, Float) else 1
+        values[name] = [value, value] if bound.expanding else value
+    return values
 
 
 def plan_of(connection: sqlite3.Connection, statement: Select[tuple[object, ...]]) -> list[str]:
     compiled = statement.compile(dialect=sqlite.dialect())
-    expanded = compiled.construct_expanded_state({name: value_for(name) for name in compiled.params})
+    expanded = compiled.construct_expanded_state(values_for(compiled))
     return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {expanded.statement}", expanded.positional_parameters)]
 
 
