@@ -18,7 +18,7 @@ from studio_tui.application.definition_views import (
 )
 from studio_tui.application.errors import NotFound, StateUnavailable, ValidationFailure
 from studio_tui.application.guard import guarded
-from studio_tui.application.models.definitions import DefinitionDetail, DefinitionSummary, Drift
+from studio_tui.application.models.definitions import DefinitionDetail, DefinitionSummary, DefinitionVersion, Drift
 from studio_tui.application.ports import DefinitionFilesPort, DefinitionHistoryPort
 from studio_tui.domain.definitions import FILE_KINDS, KINDS, FileDefinition, VersionRecord
 
@@ -53,6 +53,18 @@ class DefinitionService:
         if kind not in KINDS:
             raise ValidationFailure.of("kind", "unknown", f"is not a kind of definition; allowed: {', '.join(KINDS)}")
         return await (self._workflow(name) if kind == "workflow" else self._file(kind, name))
+
+    async def list_versions(self, kind: str, name: str) -> tuple[DefinitionVersion, ...]:
+        """Versions of a file definition, the newest first; the newest two hundred.
+
+        Raises :class:`ValidationFailure` for a kind without versions, :class:`NotFound` when there are none and no file either.
+        """
+        if kind not in FILE_KINDS:
+            raise ValidationFailure.of("kind", "no_history", f"has no versions; allowed: {', '.join(FILE_KINDS)}")
+        found = await self._history.versions(kind, name, limit=_VERSIONS)
+        if not found and await self._files.read_definition(kind, name) is None:
+            raise NotFound(kind, name)
+        return tuple(map(version_view, found))
 
     async def get_version(self, kind: str, name: str, number: int) -> str:
         """The text of one version. Raises :class:`ValidationFailure` for a kind without versions, :class:`NotFound`."""

@@ -1,4 +1,4 @@
-"""``studio-tui definitions``: list, show."""
+"""``studio-tui definitions``: list, show, and what changes them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from studio_tui.application.text import clean_block
+from studio_tui.cli.definition_saves import COMMANDS
 from studio_tui.cli.layout import Column, print_facts, print_table
-from studio_tui.cli.session import json_option, perform, print_document, print_items, print_json
+from studio_tui.cli.session import json_option, made, perform, print_document, print_items
 from studio_tui.cli.words import ago, moment, size
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ _COLUMNS: Final = (
 
 @click.group()
 def definitions() -> None:
-    """List and read agents, playbooks, skills and workflows."""
+    """List, read and save agents, playbooks and skills; list workflows."""
+
+
+for _command in COMMANDS:
+    definitions.add_command(_command)
 
 
 @definitions.command("list")
@@ -93,7 +98,9 @@ async def _definition(studio: Studio, kind: str, name: str) -> DefinitionDetail:
 
 def _print_version(kind: str, name: str, number: int, text: str, *, as_json: bool) -> None:
     if as_json:
-        print_json({"kind": kind, "name": name, "version": number, "content": text})
+        from studio_tui.application.models.definitions import DefinitionText
+
+        print_document(made(DefinitionText, kind=kind, name=name, version=number, content=text))
     else:
         print(clean_block(text).rstrip("\n"))
 

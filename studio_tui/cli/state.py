@@ -1,4 +1,4 @@
-"""``studio-tui state``: what an older store lacks, and bringing it up to date."""
+"""``studio-tui state``: what an older store lacks, bringing it up to date, and its upkeep."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 from studio_tui.application.text import clean
 from studio_tui.cli.layout import Column, print_facts, print_table
 from studio_tui.cli.session import json_option, perform, print_document
+from studio_tui.cli.upkeep import COMMANDS
 from studio_tui.cli.words import count, size
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ _ERASE: Final = "\r\x1b[K"
 
 @click.group()
 def state() -> None:
-    """Say what an older store lacks, and bring it up to date."""
+    """Say what an older store lacks, bring it up to date, and look after it."""
+
+
+for _command in COMMANDS:
+    state.add_command(_command)
 
 
 @state.command("plan")

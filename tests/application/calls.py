@@ -24,6 +24,7 @@ _PLAIN: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType(
         "definition_saves.save_definition": {"expected_version": None, "expected_sha256": None},
         "definitions.get_definition": {"kind": "agent"},
         "definitions.get_version": {"kind": "agent"},
+        "definitions.list_versions": {"kind": "agent"},
         "schedules.cadence": {"trigger": {"kind": "interval", "seconds": 60}},
         "schedules.why": {"firing_id": None},
         "schedules.create_schedule": {

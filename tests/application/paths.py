@@ -39,6 +39,7 @@ _OWN_WAYS: Final = {
     "definitions.get_definition": "missing containment",
     "definitions.get_version": "missing",
     "definitions.list_definitions": "empty",
+    "definitions.list_versions": "missing containment",
     "doctor.checks": "",
     "engines.get_engine_definition": "missing",
     "engines.get_engine_run": "missing",

@@ -71,6 +71,7 @@ async def test_a_schedule_that_somebody_changed_meanwhile_stays_as_they_left_it(
 
 
 @covers("definitions.get_definition", "containment")
+@covers("definitions.list_versions", "containment")
 @covers("shows.get_show", "containment")
 @pytest.mark.parametrize("name", OUTSIDE)
 async def test_a_name_that_leads_out_of_its_root_finds_nothing(home: OpenHome, name: str) -> None:
@@ -80,6 +81,7 @@ async def test_a_name_that_leads_out_of_its_root_finds_nothing(home: OpenHome, n
     for read in (
         home.studio.definitions.get_definition("agent", name),
         home.studio.definitions.get_definition("skill", name),
+        home.studio.definitions.list_versions("agent", name),
         home.studio.shows.get_show(name),
     ):
         with pytest.raises((NotFound, ValidationFailure)) as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
@@ -26,7 +27,7 @@ def contract(outputs: Mapping[str, Any]) -> dict[str, Document]:
     results = schemas({o.name: o.result for o in operations() if o.result is not _NOTHING}, mode="serialization")
     errors = schemas({str(_code(failure)): failure for failure in FAILURES}, mode="serialization")
     printed = schemas(outputs, mode="serialization")
-    return {
+    documents = {
         "operations.json": {"major": MAJOR, "operations": [_described(operation) for operation in operations()]},
         "inputs.json": inputs,
         "results.json": results,
@@ -39,6 +40,8 @@ def contract(outputs: Mapping[str, Any]) -> dict[str, Document]:
             "cli": _examples(printed),
         },
     }
+    written: dict[str, Document] = json.loads(json.dumps(documents))  # as a reader of the files finds them
+    return written
 
 
 def schemas(types: Mapping[str, Any], *, mode: Literal["validation", "serialization"]) -> Document:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 class ContractModel(BaseModel):
     """A value that crosses the application boundary: frozen, and without unknown fields (ADR-0078 D2)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, json_schema_serialization_defaults_required=True)
 
 
 class Page(ContractModel, Generic[T]):
@@ -48,6 +48,16 @@ class Page(ContractModel, Generic[T]):
     has_next: bool
     next_cursor: str | None = None
     offset: int = Field(default=0, ge=0)
+
+
+class Items(ContractModel, Generic[T]):
+    """A list as the command line prints it: ``next_cursor`` is there where more follow, and only there."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    items: tuple[T, ...]
+    has_next: bool
+    next_cursor: str = ""
 
 
 class PageQuery(ContractModel):

@@ -43,6 +43,15 @@ class DefinitionVersion(ContractModel):
     content_length: int
 
 
+class DefinitionText(ContractModel):
+    """The text of one stored version, as the command line prints it."""
+
+    kind: FileKind
+    name: str
+    version: int
+    content: str
+
+
 class DefinitionDetail(DefinitionSummary):
     """One definition with its current text and, for files, its versions newest first.
 

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import ConfigDict
+
 from studio_tui.application.models.common import ContractModel, ReconciliationId
 
 
-class FieldFault(ContractModel):
-    """One wrong field: where it is, a stable code, and a sentence with what is allowed."""
+class _Told(ContractModel):
+    """Part of an error's document: what an error does not have is left out."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+
+class FieldFault(_Told):
+    """One wrong field: where it is, a stable code, and a sentence with what is allowed; in a file, the line (from 1)."""
 
     path: tuple[str | int, ...]
     code: str
     message: str
+    line: int | None = None
 
 
-class FieldDifference(ContractModel):
+class FieldDifference(_Told):
     """One field of which the caller wanted something else than what is stored."""
 
     yours: object = None
     stored: object = None
 
 
-class Failure(ContractModel):
+class Failure(_Told):
     """What every error has. ``code`` tells errors apart; ``message`` is for people and may change."""
 
     code: str
