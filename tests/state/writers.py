@@ -13,6 +13,7 @@ from studio_tui.application.ports.definition_writes import VersionDraft, Workflo
 from studio_tui.application.ports.lifecycle import StatusChange
 from studio_tui.application.ports.outbox import NewDispatch
 from studio_tui.application.ports.projects import ProjectChanges
+from studio_tui.application.ports.show_writes import NewPlay, NewShow
 from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.stores.admin_events import AdminEventStore
@@ -26,6 +27,7 @@ from studio_tui.state.stores.outbox_delivery import OutboxDeliveryStore
 from studio_tui.state.stores.projects import ProjectStore
 from studio_tui.state.stores.schedule_writes import ScheduleWriteStore
 from studio_tui.state.stores.scheduling import SchedulingStore
+from studio_tui.state.stores.show_writes import ShowWriteStore
 from studio_tui.state.stores.signals import SignalStore
 from studio_tui.state.stores.statuses import StatusStore
 from studio_tui.state.stores.tags import TagStore
@@ -62,13 +64,15 @@ class Writers:
         return [*await self._ledger_acts(), *self._status_acts(), *self._schedule_acts()]
 
     def _status_acts(self) -> list[Act]:
-        """What ends."""
-        statuses = StatusStore(self.db, self.clock)
+        """What is made in a show, and what ends."""
+        statuses, shows = StatusStore(self.db, self.clock), ShowWriteStore(self.db, self.clock)
 
         def act(entity: str, entity_id: str, status: str, reason_code: str) -> Act:
             return lambda: statuses.change(StatusChange(entity, entity_id, status, reason_code, "over", "admin", "op"))
 
         return [
+            lambda: shows.add_show(NewShow("made", "/shows/made")),
+            lambda: shows.add_play(NewPlay(SHOW, "made", depends_on=("build",), session_id=RUN)),
             act("show", SHOW, "completed", "show.completed.all_plays_merged"),
             act("play", PLAY, "merged", "play.merged.ok"),
             act("team", TEAM, "archived", "team.archived.operator"),
