@@ -38,19 +38,22 @@ if TYPE_CHECKING:
     from studio_tui.state.stores.scheduling import SchedulingStore
 
 _NO_STORE: Final = "there is no store yet"
+_DUE_AT_MOST: Final = 10_000
 
 
 class Assembly(StoreServices):
     """The parts for one opening of a home.
 
-    ``hosts`` tells whether this process may become the host; ``answer`` is the operator's word on that, and must be set before
-    the first part that needs it is asked for. Services have the names that :class:`~studio_tui.application.studio.Studio` gives
-    them. Nothing is opened, started or written by asking for a part.
+    ``hosts`` tells whether this process may become the host; ``answer`` is the operator's word on that, ``held_until`` the end of
+    a hold as a process sees it that hosts nothing. Both must be set before the first part that needs them is asked for. Services
+    have the names that :class:`~studio_tui.application.studio.Studio` gives them. Nothing is opened, started or written by asking
+    for a part.
     """
 
     def __init__(self, settings: Settings, *, hosts: bool, ask_about_missed: bool = False) -> None:
         self.settings = settings
         self.answer: bool | None = settings.scheduler
+        self.held_until: float | None = None
         self.clock = SystemClock()
         self.changes = Changes(*(self._sources() if hosts else ()))
         location = settings.db.get_secret_value() if settings.db is not None else None
@@ -112,7 +115,12 @@ class Assembly(StoreServices):
         """Who hosts the scheduler."""
         from studio_tui.application.hosting import HostService
 
-        return HostService(host=self.scheduler, sidecar=self.sidecar, clock=self.clock)
+        return HostService(
+            host=self.scheduler,
+            sidecar=self.sidecar,
+            clock=self.clock,
+            due=lambda until: self.scheduling.list_due(until, limit=_DUE_AT_MOST),
+        )
 
     @cached_property
     def store(self) -> StoreService:
@@ -209,16 +217,23 @@ class Assembly(StoreServices):
         from studio_tui.observer import ObservedHost
 
         return ObservedHost(
-            self.scheduler_host, self.lease, answer=self.answer, obstacle=self.obstacle, peer_runs=self._peer_runs
+            self.scheduler_host,
+            self.lease,
+            answer=self.answer,
+            obstacle=self.obstacle,
+            peer_runs=self._peer_runs,
+            held_until=self.held_until,
         )
 
     @cached_property
     def scheduler_host(self) -> SchedulerHost:
         """What fires schedules once it is started."""
+        from studio_tui.application.hold import Hold
         from studio_tui.launch_facts import allowed_commands, deadline_of
         from studio_tui.processes.liveness import own_identity
         from studio_tui.scheduler.engine import HostSettings, Outside
         from studio_tui.scheduler.host import SchedulerHost
+        from studio_tui.scheduler.neighbour import peer_answers
 
         settings = self.settings
         outside = Outside(
@@ -247,6 +262,8 @@ class Assembly(StoreServices):
             answer=self.answer,
             obstacle=self.obstacle,
             peer_runs=self._peer_runs,
+            peer_near=lambda: peer_answers(settings.studio_port),
+            hold=Hold(self.sidecar, self.clock).until,
         )
 
     @cached_property

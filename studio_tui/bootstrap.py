@@ -104,9 +104,11 @@ async def one_shot(settings: Settings, last_word: Say, *, about_host: bool = Fal
 
 
 async def _recall_answer(assembly: Assembly) -> None:
-    """What was said for this start, else what was kept for this home."""
+    """What was said for this start, else what was kept for this home; and whether firing is held."""
+    from studio_tui.application.hold import Hold
     from studio_tui.application.hosting import kept_answer
 
+    assembly.held_until = await Hold(assembly.sidecar, assembly.clock).until()
     if assembly.answer is None:
         assembly.answer = await kept_answer(assembly.sidecar)
 

@@ -12,13 +12,15 @@ from studio_tui.scheduler.host import PEER_HOSTS, SchedulerHost
 class ObservedHost:
     """Implements :class:`studio_tui.application.ports.SchedulerHostPort` around a host that is never started.
 
-    ``answer`` is what the operator said about this home; ``obstacle`` and ``peer_runs`` are those of the host.
+    ``answer`` is what the operator said about this home and ``held_until`` until when firing is held; ``obstacle`` and
+    ``peer_runs`` are those of the host.
     """
 
     last_pass_at: float | None = None
     restarts = 0
     next_due_at: float | None = None
     missed: tuple[tuple[ScheduleRecord, float], ...] = ()
+    rival: str | None = None
 
     def __init__(
         self,
@@ -28,13 +30,18 @@ class ObservedHost:
         answer: bool | None,
         obstacle: Callable[[], str | None],
         peer_runs: Callable[[], bool],
+        held_until: float | None = None,
     ) -> None:
+        self.held_until = held_until
         self._host, self._lease, self._answer = host, lease, answer
         self._obstacle, self._peer_runs = obstacle, peer_runs
 
     @property
     def state(self) -> str:
-        """``standby`` when somebody hosts, ``undecided`` when nobody has said whether this home may be hosted, else ``off``."""
+        """``standby`` when somebody hosts, ``held`` when that is held; ``undecided`` when nobody has said whether this home may
+        be hosted, else ``off``."""
+        if self.holder is not None and self.held_until is not None:
+            return "held"
         if self.holder is not None or self._peer_runs():
             return "standby"
         return "undecided" if self._answer is None and self._obstacle() is None else "off"
@@ -46,9 +53,9 @@ class ObservedHost:
 
     @property
     def reason(self) -> str | None:
-        """Why nobody hosts, or that the peer's daemon does."""
+        """Why nobody hosts, that the peer's daemon does, or that firing is held."""
         if self.holder is not None:
-            return None
+            return "held by hand" if self.held_until is not None else None
         if self._peer_runs():
             return PEER_HOSTS
         if (obstacle := self._obstacle()) is not None:

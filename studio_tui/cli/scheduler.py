@@ -58,8 +58,38 @@ def status(flags: dict[str, object], /, as_json: bool) -> None:
             ("running", str(found.running)),
             ("slots", str(found.slots) if found.slots else "no limit"),
             ("missed", str(len(found.missed)) if found.missed else None),
+            ("held until", moment(found.held_until) or None),
         ]
     )
+
+
+@scheduler.command("hold")
+@click.argument("duration", required=False)
+@click.option("--release", is_flag=True, help="Hold no longer.")
+@json_option
+@click.pass_obj
+@as_operator
+def hold(flags: dict[str, object], /, duration: str | None, release: bool, as_json: bool) -> None:
+    """Fire nothing for DURATION (30m, 6h, 1h30m), whichever console hosts, and say what will come due meanwhile.
+
+    What passed when the hold ends is settled by each schedule's missed-fire policy. It survives a restart of the host.
+    """
+    if release == (duration is not None):
+        raise click.UsageError("give a DURATION, or --release")
+    found = perform(flags, lambda studio: studio.host.release() if duration is None else studio.host.hold_for(duration))
+    if as_json:
+        print_document(found)
+        return
+    if found.until is None:
+        click.echo("firing goes on")
+        return
+    click.echo(f"nothing fires until {moment(found.until)}")
+    for one in found.due:
+        click.echo(
+            f"  {moment(one.due_at)}  {one.name}: {'will run once after it' if one.policy == 'run_once' else 'will be skipped'}"
+        )
+    if found.more:
+        click.echo(f"  and {found.more} more")
 
 
 async def _ask(studio: Studio) -> HostStatus:

@@ -21,7 +21,8 @@ log = logging.getLogger(__name__)
 class Carrier:
     """Carries the firings that this process launches.
 
-    ``may_launch`` answers whether the lease is ours still; ``deadline`` gives the seconds that a kind of action may take.
+    ``may_launch`` answers whether due instants are ours to fire now, ``held`` until when the operator holds firing; ``deadline``
+    gives the seconds that a kind of action may take.
     """
 
     def __init__(
@@ -35,7 +36,9 @@ class Carrier:
         clock: Clock,
         deadline: Callable[[str], float],
         may_launch: Callable[[], bool],
+        held: Callable[[], float | None],
     ) -> None:
+        self._held = held
         self._state, self._processes, self._launcher, self._endings = state, processes, launcher, endings
         self._supervisor, self._clock, self._deadline, self._may_launch = supervisor, clock, deadline, may_launch
 
@@ -79,9 +82,11 @@ class Carrier:
     def _not_ours_to_launch(self, occurrence: Occurrence) -> str | None:
         """Why what is claimed is left to the next host, or ``None``."""
         if occurrence.claimed is not None and not self._may_launch():
-            return "the lease is no longer ours"
+            return "firing is held or the lease is no longer ours"
         if occurrence.chain_depth and self._endings.closing.is_set():
             return "this process shuts down"
+        if occurrence.chain_depth and self._held():
+            return "firing is held"
         return None
 
     async def _not_started(self, firing: Supervised, occurrence: Occurrence, verdict: outcomes.Verdict) -> None:

@@ -21,6 +21,7 @@ from studio_tui.scheduler.loop import EvaluationLoop
 from studio_tui.scheduler.missed import MissedFires
 from studio_tui.scheduler.occurrence import Occurrences
 from studio_tui.scheduler.recovery import Recovery
+from studio_tui.scheduler.rivals import Rivals
 from studio_tui.scheduler.supervision import Supervisor
 
 
@@ -68,6 +69,7 @@ class Engine:
     occurrences: Occurrences
     recovery: Recovery
     loop: EvaluationLoop
+    rivals: Rivals
 
 
 def new_id() -> str:
@@ -75,10 +77,18 @@ def new_id() -> str:
     return uuid4().hex[:12]
 
 
-def assemble(outside: Outside, settings: HostSettings, *, may_launch: Callable[[], bool], on_end: Callable[[], None]) -> Engine:
-    """Wire the parts. ``may_launch`` answers whether due instants are this process's to fire; ``on_end`` hears of each end."""
+def assemble(
+    outside: Outside,
+    settings: HostSettings,
+    *,
+    may_launch: Callable[[], bool],
+    on_end: Callable[[], None],
+    held: Callable[[], float | None] = lambda: None,
+) -> Engine:
+    """Wire the parts. ``may_launch`` answers whether due instants are this process's to fire now, ``held`` until when the
+    operator holds firing; ``on_end`` hears of each end."""
     state, clock, closing = outside.state, outside.clock, asyncio.Event()
-    supervisor = Supervisor(closing=closing, on_end=on_end)
+    supervisor, rivals = Supervisor(closing=closing, on_end=on_end), Rivals(state, clock)
     admission = Admission(state, slots=settings.slots)
     launcher = Launcher(
         state,
@@ -107,6 +117,7 @@ def assemble(outside: Outside, settings: HostSettings, *, may_launch: Callable[[
         clock=clock,
         deadline=settings.deadline,
         may_launch=may_launch,
+        held=held,
     )
     occurrences = Occurrences(
         state=state,
@@ -118,6 +129,7 @@ def assemble(outside: Outside, settings: HostSettings, *, may_launch: Callable[[
         zone=settings.zone,
         new_id=new_id,
         may_launch=may_launch,
+        rivals=rivals,
     )
     adopter = Adopter(
         processes=outside.processes,
@@ -137,6 +149,7 @@ def assemble(outside: Outside, settings: HostSettings, *, may_launch: Callable[[
         clock=clock,
         zone=settings.zone,
         identity=outside.identity,
+        rivals=rivals,
     )
     loop = EvaluationLoop(
         state=state,
@@ -147,5 +160,6 @@ def assemble(outside: Outside, settings: HostSettings, *, may_launch: Callable[[
         clock=clock,
         zone=settings.zone,
         ask_about_missed=settings.ask_about_missed,
+        held=held,
     )
-    return Engine(closing, supervisor, occurrences, recovery, loop)
+    return Engine(closing, supervisor, occurrences, recovery, loop, rivals)

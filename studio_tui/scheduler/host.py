@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+import math
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from studio_tui.application.errors import StudioApplicationError
+from studio_tui.application.errors import Conflict, StudioApplicationError
 from studio_tui.application.ports import HostRecord, LeasePort
 from studio_tui.domain.durations import format_duration
 from studio_tui.domain.schedules import ScheduleRecord
@@ -37,9 +38,14 @@ STALLED_AFTER: Final = 2 * LONGEST_SLEEP + 15.0
 """Seconds without an evaluation after which the loop counts as stalled."""
 
 _PEER_EVERY: Final = 5.0
+_PORT_EVERY: Final = 30.0
 _DRIFT: Final = 1.0
 
 PEER_HOSTS: Final = "a li studio daemon runs on this store and fires its schedules"
+PEER_NEAR: Final = (
+    "a li studio daemon answers on this machine; it should work on another store: no socket of it is beside this one"
+)
+TWO_HOSTS: Final = "TWO HOSTS?"
 
 Mode = Literal["undecided", "off", "standby", "hosting"]
 
@@ -57,7 +63,8 @@ class SchedulerHost:
     """Implements :class:`studio_tui.application.ports.SchedulerHostPort`.
 
     ``answer`` is the operator's word (``None``: nobody was asked yet); ``obstacle`` answers why the store cannot be hosted now
-    (read-only, missing), or ``None``; ``peer_runs`` whether the peer's daemon does, and may block for a moment.
+    (read-only, missing), or ``None``; ``peer_runs`` whether the peer's daemon does and ``peer_near`` whether one answers on its
+    port (either may block for a moment); ``hold`` until when the operator holds firing.
     """
 
     def __init__(
@@ -69,10 +76,16 @@ class SchedulerHost:
         answer: bool | None,
         obstacle: Callable[[], str | None] = lambda: None,
         peer_runs: Callable[[], bool] = lambda: False,
+        peer_near: Callable[[], bool] = lambda: False,
+        hold: Callable[[], Awaitable[float | None]] | None = None,
     ) -> None:
         self._clock, self._lease, self._settings = outside.clock, lease, settings
-        self._answer, self._obstacle, self._peer_runs = answer, obstacle, peer_runs
-        self._engine = assemble(outside, settings, may_launch=self._may_launch, on_end=self._firing_ended)
+        self._answer, self._obstacle, self._peer_runs, self._peer_near = answer, obstacle, peer_runs, peer_near
+        self._hold = hold
+        self._until: float | None = None
+        self._engine = assemble(
+            outside, settings, may_launch=self._may_launch, on_end=self._firing_ended, held=lambda: self.held_until
+        )
         self._turn = asyncio.Lock()
         self._mode: Mode = "undecided" if answer is None else "off"
         self._reason: str | None = None
@@ -81,8 +94,8 @@ class SchedulerHost:
         self._working: tuple[asyncio.Task[None], ...] = ()
         self._over = asyncio.Event()
         self._resting = asyncio.Event()
-        self._beaten = self._looked = float("-inf")
-        self._peer = False
+        self._beaten = self._looked = self._asked = float("-inf")
+        self._peer = self._near = False
         self._offset: float | None = None
 
     # --- what the console sees ----------------------------------------------------------------------------------------
@@ -93,7 +106,7 @@ class SchedulerHost:
         if self._mode != "hosting":
             return self._mode
         loop = self._engine.loop
-        if loop.missed:
+        if loop.missed or self.held_until is not None:
             return "held"
         age = None if loop.last_pass_at is None else self._clock.monotonic() - loop.last_pass_at
         return "stalled" if loop.trouble is not None or (age is not None and age > STALLED_AFTER) else "hosting"
@@ -111,7 +124,19 @@ class SchedulerHost:
         loop = self._engine.loop
         if loop.missed:
             return f"missed instants wait for your word: {len(loop.missed)}"
-        return loop.trouble
+        if self.held_until is not None:
+            return f"held by hand for another {format_duration(math.ceil(self.held_until - self._clock.now()))}"
+        return loop.trouble or (PEER_NEAR if self._near else None)
+
+    @property
+    def held_until(self) -> float | None:
+        """When firing goes on that the operator holds, in epoch seconds; ``None`` while nothing holds it."""
+        return self._until if self._until is not None and self._until > self._clock.now() else None
+
+    @property
+    def rival(self) -> str | None:
+        """What speaks for somebody else who fires this store's schedules; this process holds its own firing meanwhile."""
+        return self._engine.rivals.evidence
 
     @property
     def last_pass_at(self) -> float | None:
@@ -168,8 +193,9 @@ class SchedulerHost:
         await self._engine.supervisor.idle()
 
     async def decide(self, *, host: bool) -> None:
-        """Answer whether this process may host the scheduler of this store."""
+        """Answer whether this process may host the scheduler of this store. A yes also forgives evidence of a second host."""
         self._answer = host
+        self._engine.rivals.forgive()
         if not self._over.is_set():
             await self._step()
 
@@ -182,6 +208,11 @@ class SchedulerHost:
 
         Needs no lease: a firing by hand claims no instant, and this process follows what it launches.
         """
+        await self._look_at_hold()
+        if (until := self.held_until) is not None:
+            left = format_duration(math.ceil(until - self._clock.now()))
+            message = f"not fired: all firing is held for another {left}; release the hold first"
+            raise Conflict(f"schedule {schedule.name}", expected=None, actual="held", message=message)
         return await self._engine.occurrences.by_hand(schedule.schedule_id)
 
     def wake(self) -> None:
@@ -191,7 +222,8 @@ class SchedulerHost:
     # --- governing ----------------------------------------------------------------------------------------------------
 
     def _may_launch(self) -> bool:
-        return self._mode == "hosting" and not self._engine.closing.is_set() and self._lease.holds()
+        ours = self._mode == "hosting" and not self._engine.closing.is_set() and self.held_until is None
+        return ours and self._lease.holds()
 
     def _firing_ended(self) -> None:
         self._engine.loop.firing_ended()
@@ -207,6 +239,7 @@ class SchedulerHost:
 
     async def _step(self) -> None:
         """Look around once and become what this process should be now."""
+        await self._look_at_hold()
         async with self._turn:
             obstacle = self._obstacle()
             if obstacle is not None:
@@ -217,10 +250,19 @@ class SchedulerHost:
             else:
                 await self._contend()
 
+    async def _look_at_hold(self) -> None:
+        """Read until when firing is held; the loop learns of a change at once."""
+        before, self._until = self._until, await self._hold() if self._hold is not None else None
+        if before != self._until:
+            self.wake()
+
     async def _contend(self) -> None:
         survey = await asyncio.to_thread(self._survey)
         if survey.peer:
             await self._step_down("standby", PEER_HOSTS)
+        elif self.rival is not None:
+            near = "; a li studio daemon answers on this machine" if self._near else ""
+            await self._step_down("standby", f"{TWO_HOSTS} {self.rival}{near}; nothing fires from here until you decide")
         elif not survey.held:
             await self._step_down("standby", self._lease.problem or self._quiet_words(survey.holder))
             self._holder = survey.holder
@@ -237,6 +279,10 @@ class SchedulerHost:
             self._looked, self._peer = now, self._peer_runs()
         if self._peer:
             return _Survey(True, False)
+        if self.rival is not None:
+            return _Survey(False, False)
+        if not self._settings.beside_peer and now - self._asked >= _PORT_EVERY:
+            self._asked, self._near = now, self._peer_near()
         if self._mode != "hosting":
             held = self._lease.acquire()
             return _Survey(False, held, None if held else self._lease.holder())
@@ -270,6 +316,7 @@ class SchedulerHost:
     def _begin_work(self) -> None:
         log.info("hosting the scheduler of this store")
         self._mode, self._reason, self._holder, self._offset = "hosting", None, None, None
+        self._engine.rivals.begin()
         self._resting = asyncio.Event()
         self._working = (
             self._engine.loop.start(),

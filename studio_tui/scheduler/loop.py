@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from studio_tui.application.errors import StudioApplicationError
@@ -50,7 +50,9 @@ class EvaluationLoop:
         clock: Clock,
         zone: Zone,
         ask_about_missed: bool,
+        held: Callable[[], float | None],
     ) -> None:
+        self._held = held
         self._state, self._occurrences, self._admission = state, occurrences, admission
         self._missed, self._recovery, self._clock, self._zone = missed, recovery, clock, zone
         self._ask = ask_about_missed
@@ -95,14 +97,17 @@ class EvaluationLoop:
         begun, failures = False, 0
         while not self._stopping:
             try:
-                if not begun:
-                    await self._begin()
-                    begun = True
-                until = await self.evaluate()
+                if (held := self._held()) is not None:
+                    until = await self._wait_out(held)
+                else:
+                    if not begun:
+                        await self._begin()
+                        begun = True
+                    until = await self.evaluate()
                 failures, self.trouble = 0, None
                 await self._pause(until - self._clock.now())
             except asyncio.CancelledError:
-                # Cancelled itself, it ends: the event loop is closing, or the host starts another. An operation's own is a failure.
+                # Cancelled itself, it ends: the event loop is closing, or the host starts another. Else an operation was.
                 task = asyncio.current_task()
                 if self._stopping or task is None or task.cancelling():
                     raise
@@ -142,6 +147,14 @@ class EvaluationLoop:
                 break
         self.last_pass_at = self._clock.monotonic()
         return await self._next_look(found, now, retries)
+
+    async def _wait_out(self, until: float) -> float:
+        """Evaluate nothing while firing is held. What comes due meanwhile has passed unlooked at, and its policy decides then."""
+        self._wake.clear()
+        now = self._clock.now()
+        self.next_due_at = await self._state.next_due_at()
+        self.last_pass_at = self._clock.monotonic()
+        return min(until, now + LONGEST_SLEEP)
 
     async def _begin(self) -> None:
         """What precedes the first pass: recovery, then the missed instants, with the operator's word where it is wanted."""

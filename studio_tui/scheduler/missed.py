@@ -84,7 +84,7 @@ class MissedFires:
             schedule=schedule,
             status="skipped",
             reason_code="schedule.skipped.missed_fire",
-            reason=f"missed by {late} while no scheduler ran ({why})",
+            reason=f"missed by {late} while nothing was fired ({why})",
             trigger_context={"skipped_missed_fire": True, "missed_fire_at": due_at, "checked_at": now},
             at=now,
             claimed=due_at,

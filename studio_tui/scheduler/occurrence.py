@@ -23,6 +23,7 @@ from studio_tui.scheduler.carrying import Carrier
 from studio_tui.scheduler.ending import Endings
 from studio_tui.scheduler.launch import LaunchRefused, unfilled
 from studio_tui.scheduler.launcher import Launch, Launcher, launch_window
+from studio_tui.scheduler.rivals import Rivals
 from studio_tui.scheduler.supervision import Supervised
 
 log = logging.getLogger(__name__)
@@ -60,7 +61,9 @@ class Occurrences:
         zone: Zone,
         new_id: Callable[[], str],
         may_launch: Callable[[], bool],
+        rivals: Rivals,
     ) -> None:
+        self._rivals = rivals
         self._state, self._admission, self._launcher, self._carrier = state, admission, launcher, carrier
         self._endings, self._clock, self._zone, self._new_id, self._may_launch = endings, clock, zone, new_id, may_launch
         self._deferrals = Deferrals()
@@ -111,6 +114,7 @@ class Occurrences:
             return await self._refused(schedule, verdict, now, following)
         if isinstance(launch, LaunchRefused):
             return await self._refuse_launch(schedule, launch, context, now, following, run_id)
+        await self._rivals.lost(schedule, planned)
         return Evaluated("lost")
 
     async def by_hand(self, schedule_id: str) -> str:

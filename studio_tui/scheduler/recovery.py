@@ -23,6 +23,7 @@ from studio_tui.scheduler import outcome as outcomes
 from studio_tui.scheduler.adoption import Adopter
 from studio_tui.scheduler.chains import ChainBroken, as_it_ran
 from studio_tui.scheduler.occurrence import Occurrences
+from studio_tui.scheduler.rivals import Rivals
 from studio_tui.scheduler.supervision import Supervisor
 
 log = logging.getLogger(__name__)
@@ -56,7 +57,9 @@ class Recovery:
         clock: Clock,
         zone: Zone,
         identity: ProcessIdentity,
+        rivals: Rivals,
     ) -> None:
+        self._rivals = rivals
         self._state, self._processes, self._notes = state, processes, notes
         self._occurrences, self._adopter, self._supervisor = occurrences, adopter, supervisor
         self._clock, self._zone, self._identity = clock, zone, identity
@@ -145,7 +148,9 @@ class Recovery:
         if self._supervisor.looks_after(row.run_id):
             return
         note = await asyncio.to_thread(self._notes.recall, row.run_id)
-        if note is not None and await self._is_supervised(note):
+        if note is None:
+            self._rivals.met(row)
+        elif await self._is_supervised(note):
             return
         schedule = await self._schedule_of(row)
         identity = note.identity if note is not None else None

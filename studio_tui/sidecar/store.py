@@ -46,6 +46,7 @@ class Sidecar:
     def __init__(self, directory: Path) -> None:
         self._path = directory / "sidecar.db"
         self._memory: dict[str, str] = {}
+        self._read_at: tuple[object, dict[str, str | None]] = (None, {})
         self._turn = asyncio.Lock()
         self.unwritable: str | None = None
         """Why nothing can be kept, or ``None``."""
@@ -97,8 +98,24 @@ class Sidecar:
     # --- in a thread --------------------------------------------------------------------------------------------------
 
     def _read(self, key: str) -> str | None:
-        rows = self._rows("SELECT value FROM answers WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
+        """From what was read before, as long as nobody has written since."""
+        stamp = self._stamp()
+        if self._read_at[0] != stamp:
+            self._read_at = (stamp, {})
+        answers = self._read_at[1]
+        if key not in answers:
+            rows = self._rows("SELECT value FROM answers WHERE key = ?", (key,))
+            answers[key] = str(rows[0][0]) if rows else None
+        return answers[key]
+
+    def _stamp(self) -> tuple[tuple[int, int, int], ...]:
+        """Changes whenever the file or its log was written."""
+        found = []
+        for path in (self._path, self._path.with_name(f"{self._path.name}-wal")):
+            with suppress(OSError):
+                stat = path.stat()
+                found.append((stat.st_ino, stat.st_mtime_ns, stat.st_size))
+        return tuple(found)
 
     def _entries(self, limit: int) -> tuple[Entry, ...]:
         return tuple(self._rows("SELECT at, act, target, result, detail FROM journal ORDER BY id DESC LIMIT ?", (limit,)))

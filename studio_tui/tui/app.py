@@ -192,6 +192,22 @@ class StudioApp(App[int], inherit_bindings=False):
         if self.is_open:
             ask_about_host(self)
 
+    def action_hold(self, duration: str = "") -> None:
+        """Fire nothing for a time; it is asked for where it is not given."""
+        from studio_tui.tui.hosting import ask_to_hold, hold_for
+
+        if self.is_open and duration:
+            hold_for(self, duration)
+        elif self.is_open:
+            ask_to_hold(self)
+
+    def action_release(self) -> None:
+        """Hold no longer."""
+        from studio_tui.tui.hosting import release
+
+        if self.is_open:
+            release(self)
+
     async def end_opening(self) -> None:
         """Give up an opening that is under way, and wait until it has closed what it had opened (a worker would be cut off)."""
         task = self._opening
@@ -322,14 +338,14 @@ class StudioApp(App[int], inherit_bindings=False):
 
     async def action_palette(self) -> None:
         """Find an action or a screen by name, and do it."""
-        from studio_tui.tui.commands import Command, commands
+        from studio_tui.tui.commands import Command, commands, typed
         from studio_tui.tui.screens.palette import PaletteDialog
 
         async def run(command: Command | None) -> None:
             if command is not None:
                 await self.run_action(command.action, command.node)
 
-        await self.push_screen(PaletteDialog(commands(self, self.screen)), run)
+        await self.push_screen(PaletteDialog(commands(self, self.screen), partial(typed, self)), run)
 
     def action_theme(self, name: str) -> None:
         """Other colours."""

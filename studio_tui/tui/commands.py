@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.fuzzy import Matcher
 from textual.screen import Screen
@@ -39,10 +40,25 @@ def commands(app: StudioApp, below: Screen[Any]) -> tuple[Command, ...]:
         if name and active.enabled and name not in found and not name.startswith(_NOT_HERE):
             words = binding.tooltip or binding.description
             found[name] = Command(name, words, shown_key(binding.key), binding.action, active.node)
+    if app.is_open:
+        held = app.studio.host.status().held_until is not None
+        name, words = ("release", "go on firing: end the hold") if held else ("hold", "hold: fire nothing for a time")
+        found[name] = Command(name, words, "", f"app.{name}", app)
     found["quit"] = Command("quit", "quit the console", shown_key(ACTIONS["up"].keys), "app.ask_to_quit", app)
     for theme in PALETTES:
         found[f"theme.{theme}"] = Command(f"theme.{theme}", f"colours: {theme}", "", f"app.theme('{theme}')", app)
     return tuple(found.values())
+
+
+_HOLD: Final = re.compile(r":?\s*hold\s+(?P<duration>[0-9dhmsDHMS]+)\s*\Z")
+
+
+def typed(app: StudioApp, query: str) -> tuple[Command, ...]:
+    """A command with what it is given, written out: ``hold 30m``."""
+    if not (found := _HOLD.match(query)) or not app.is_open:
+        return ()
+    duration = found["duration"].lower()
+    return (Command("hold.for", f"hold: fire nothing for {duration}", "", f"app.hold('{duration}')", app),)
 
 
 def matching(given: Sequence[Command], query: str) -> list[Command]:

@@ -135,12 +135,15 @@ def host_cell(status: HostStatus, ascii_only: bool = False) -> Span:
         case "hosting":
             old = age is not None and age > _OLD_PASS
             return (f"{dot} host {fmt.one_unit(age)}", "warn") if old and age else (f"{dot} host", "ok")
+        case "standby" if status.rival:
+            return "TWO HOSTS?", "bold fail"
         case "standby":
             return f"{ring} standby on {status.holder}" if status.holder else f"{ring} standby", "soft"
         case "undecided":
             return f"{ring} host asks", "bold warn"
         case "held":
-            return f"{ring} host held", "bold warn"
+            until = f" to {fmt.clock(status.held_until)}" if status.held_until is not None else ""
+            return f"{ring} host held{until}", "bold warn"
         case "stalled":
             return f"HOST STALLED {_coarse(age)}".rstrip(), "bold fail"
         case _:

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Final
 from textual.screen import ModalScreen
 
 from studio_tui.tui import format as fmt
-from studio_tui.tui.screens.dialogs import Choice
+from studio_tui.tui.screens.dialogs import Choice, TextPrompt
 from studio_tui.tui.statuses import Span
 from studio_tui.tui.widgets.choices import Answer
 
 if TYPE_CHECKING:
-    from studio_tui.application.models.host import HostStatus
+    from studio_tui.application.models.host import HoldResult, HostStatus
     from studio_tui.tui.app import StudioApp
 
 _LISTED: Final = 8
+_NAMED: Final = 3
 
 
 def host_line(status: HostStatus, now: float) -> Sequence[Span]:
@@ -30,6 +31,8 @@ def host_line(status: HostStatus, now: float) -> Sequence[Span]:
                 spans.append((f"   next at {fmt.clock(status.next_due_at)}", "soft"))
             if status.restarts:
                 spans.append((f"   restarted {status.restarts} times", "warn"))
+        case "standby" if status.rival:
+            spans = [(" two hosts?", "bold fail"), (f"   {status.rival}   M decides", "warn")]
         case "standby":
             spans = [(" standing by", "bold soft"), (f"   {status.holder or status.reason or 'another process'} fires", "soft")]
         case "undecided":
@@ -52,8 +55,41 @@ def ask_about_host(app: StudioApp) -> None:
         _ask_to_host(app, status)
     elif status.missed:
         _ask_about_missed(app, status)
+    elif status.rival:
+        _ask_about_rival(app, status.rival)
     else:
         app.toast("".join(text for text, _ in host_line(status, app.now())).strip())
+
+
+def ask_to_hold(app: StudioApp) -> None:
+    """Ask for how long nothing shall fire, and hold."""
+    words = ["nothing fires for this long, whichever console hosts; what passes meanwhile is settled by each missed-fire policy"]
+
+    def answered(duration: str | None) -> None:
+        if duration is not None:
+            hold_for(app, duration)
+
+    app.push_screen(TextPrompt("hold all firing for", words, value="1h", hint="30m, 6h, 1h30m"), answered)
+
+
+def hold_for(app: StudioApp, duration: str) -> None:
+    """Fire nothing for so long, and say what will come due."""
+    app.act(lambda: app.studio.host.hold_for(duration), lambda result: _held(app, result))
+
+
+def release(app: StudioApp) -> None:
+    """Hold no longer."""
+    app.act(lambda: app.studio.host.release(), lambda _result: (app.toast("firing goes on"), _refresh(app)))
+
+
+def _held(app: StudioApp, result: HoldResult) -> None:
+    """Say what will come due meanwhile."""
+    count = len(result.due) + result.more
+    first = ", ".join(f"{one.name} at {fmt.clock(one.due_at)}" for one in result.due[:_NAMED])
+    more = f" and {count - _NAMED} more" if count > _NAMED else ""
+    what = f"; due until then: {first}{more}" if count else "; nothing is due until then"
+    app.toast(f"nothing fires before {fmt.clock(result.until or 0.0)}{what}")
+    _refresh(app)
 
 
 def greet(app: StudioApp) -> OpenQuestion:
@@ -116,6 +152,24 @@ def _ask_to_host(app: StudioApp, status: HostStatus) -> None:
             app.act(lambda: app.studio.host.decide(host=hosting, remember=True), lambda _done: _decided(app))
 
     app.push_screen(Choice("may this console fire this home's schedules?", words, answers), answered)
+
+
+def _ask_about_rival(app: StudioApp, evidence: str) -> None:
+    words = [
+        evidence,
+        "whoever that is goes by no lock of ours: two that fire pass each other's limits, though no instant fires twice",
+        "nothing fires from here until you decide",
+    ]
+    answers = [
+        Answer("later", "not now", "nothing fires from here"),
+        Answer("yes", "fire here again", "after the other one was stopped, say"),
+    ]
+
+    def answered(answer: str | None) -> None:
+        if answer == "yes":
+            app.act(lambda: app.studio.host.decide(host=True, remember=False), lambda _done: _refresh(app))
+
+    app.push_screen(Choice("two hosts?", words, answers), answered)
 
 
 def _decided(app: StudioApp) -> None:

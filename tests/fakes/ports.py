@@ -53,6 +53,8 @@ class FakeHost(Port):
     slots: int = 4
     running: tuple[str, ...] = ()
     missed: tuple[tuple[ScheduleRecord, float], ...] = ()
+    held_until: float | None = None
+    rival: str | None = None
     wakes: int = 0
     decided: list[bool] = field(default_factory=list)
     settled: list[bool] = field(default_factory=list)

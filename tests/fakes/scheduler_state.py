@@ -62,6 +62,11 @@ class MemorySchedulerState:
         await self._ask("get_schedule")
         return self.schedules.get(schedule_id)
 
+    async def list_fired_since(self, schedule_id: str, since: float, *, limit: int) -> tuple[FiringRecord, ...]:
+        await self._ask("list_fired_since")
+        found = [row for row in self.rows() if self._executed(row, schedule_id) and (row.fired_at or 0.0) >= since]
+        return tuple(sorted(found, key=lambda row: row.fired_at or 0.0, reverse=True)[:limit])
+
     async def get_firing(self, run_id: str) -> FiringRecord | None:
         await self._ask("get_firing")
         return self.firings.get(run_id)

@@ -13,7 +13,15 @@ from typing import Any
 from studio_tui.application.errors import NotFound, StudioApplicationError
 from studio_tui.application.models.common import Page
 from studio_tui.application.models.definitions import DefinitionDetail, DefinitionSummary
-from studio_tui.application.models.host import AttentionCount, Check, HostStatus, Overview, StoreStatus
+from studio_tui.application.models.host import (
+    AttentionCount,
+    Check,
+    HoldResult,
+    HostStatus,
+    MissedFire,
+    Overview,
+    StoreStatus,
+)
 from studio_tui.application.models.runs import MessagePage, MessageQuery, MessageView, RunDetail, RunQuery, RunSummary
 from studio_tui.application.models.schedules import (
     Cadence,
@@ -305,6 +313,16 @@ class FakeHost(_Service):
 
     async def settle_missed(self, apply_policies: bool) -> None:
         await self._asked("settle_missed", apply_policies)
+
+    async def hold_for(self, duration: str) -> HoldResult:
+        await self._asked("hold_for", duration)
+        self.now = self.now.model_copy(update={"state": "held", "held_until": NOW + 1800})
+        return HoldResult(until=NOW + 1800, due=(MissedFire(schedule_id="a", name="nightly", due_at=NOW + 60, policy="skip"),))
+
+    async def release(self) -> HoldResult:
+        await self._asked("release", None)
+        self.now = self.now.model_copy(update={"state": "hosting", "held_until": None})
+        return HoldResult()
 
 
 class FakeStore(_Service):

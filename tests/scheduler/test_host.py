@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from studio_tui.application.errors import StateUnavailable
+from studio_tui.application.errors import Conflict, StateUnavailable
 from studio_tui.application.ports import HostRecord
+from studio_tui.domain.schedules import FiringRecord
 from studio_tui.scheduler.host import PEER_HOSTS, SchedulerHost
 from tests.fakes.clock import NOW
 from tests.fakes.processes import an_identity
@@ -56,8 +57,13 @@ class Outer:
 
     lease: ToldLease = field(default_factory=ToldLease)
     peer: bool = False
+    near: bool = False
+    until: float | None = None
     obstacle: str | None = None
     looks: int = 0
+
+    async def hold(self) -> float | None:
+        return self.until
 
     def look(self) -> str | None:
         self.looks += 1
@@ -86,6 +92,8 @@ async def begin(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
             answer=answer,
             obstacle=outer.look,
             peer_runs=lambda: outer.peer,
+            peer_near=lambda: outer.near,
+            hold=outer.hold,
         )
         hosts.append(host)
         await host.start()
@@ -288,3 +296,109 @@ async def test_a_host_that_never_started_can_fire_and_stop(bench: Bench) -> None
     await host.fire_now(bench.state.schedules["tick"])
     (fate,) = await host.stop()
     assert fate.what == "left"
+
+
+# --- held -------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_hold_stops_all_firing_and_its_end_settles_what_passed(bench: Bench, begin: Start) -> None:
+    bench.processes.at_once = 0
+    bench.state.add(a_schedule(next_fire_at=NOW + 600), a_schedule("once", next_fire_at=NOW + 700, missed_fire_policy="run_once"))
+    outer = Outer()
+    host = await begin(outer)
+    await until(lambda: host.next_due_at == NOW + 600)
+    outer.until = NOW + 1800
+    await until(lambda: host.state == "held")
+    assert (host.held_until, host.reason) == (NOW + 1800, "held by hand for another 30 min")
+    bench.clock.advance(900)
+    host.wake()
+    await outer.turns()
+    assert bench.state.rows() == []
+    assert host.reason == "held by hand for another 15 min"
+    with pytest.raises(Conflict, match="all firing is held for another 15 min; release the hold first"):
+        await host.fire_now(bench.state.schedules["tick"])
+    outer.until = None
+    await until(lambda: len(bench.state.rows()) == 2)
+    await host.idle()
+    assert {row.schedule_id: row.status for row in bench.state.rows()} == {"tick": "skipped", "once": "completed"}
+    assert host.state == "hosting"
+
+
+async def test_a_hold_that_was_there_before_the_host_holds_it_too(bench: Bench, begin: Start) -> None:
+    bench.processes.at_once = 0
+    bench.state.add(a_schedule(next_fire_at=NOW + 5))
+    outer = Outer(until=NOW + 60)
+    host = await begin(outer)
+    await until(lambda: host.state == "held")
+    bench.clock.advance(20)
+    host.wake()
+    await outer.turns()
+    assert bench.state.rows() == []
+    bench.clock.advance(10)
+    outer.until = None
+    await until(lambda: bench.state.rows("completed"))
+
+
+async def test_a_chain_goes_on_once_firing_does(bench: Bench, begin: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio_tui.scheduler.host.RECOVER_SOON", 0.02)
+    monkeypatch.setattr("studio_tui.scheduler.host.RECOVER_EVERY", 0.02)
+    bench.state.add(a_schedule(on_fail={"action_command": "sh", "on_fail": None}))
+    outer = Outer()
+    host = await begin(outer)
+    process = await bench.launched()
+    outer.until = NOW + 1800
+    await until(lambda: host.state == "held")
+    bench.processes.at_once = 0
+    process.end(1)
+    await until(lambda: len(bench.state.rows()) == 2)
+    bench.clock.advance(20)
+    await outer.turns()
+    assert len(bench.processes.launched) == 1
+    outer.until = None
+    await until(lambda: [row.status for row in bench.state.rows()] == ["failed", "failed", "completed"])
+
+
+# --- somebody else ----------------------------------------------------------------------------------------------------
+
+
+def a_foreign_firing(bench: Bench, planned: float) -> None:
+    row = FiringRecord("fff", "tick", None, "completed", "command", planned + 12, trigger_context={"next_fire_at": planned})
+    bench.state.firings["fff"] = row
+
+
+async def test_an_instant_that_somebody_else_fired_makes_it_hold_its_own_firing(bench: Bench, begin: Start) -> None:
+    outer = Outer(near=True)
+    host = await begin(outer)
+    await until(lambda: host.state == "hosting")
+    assert "answers on this machine" in (host.reason or "")
+    planned = NOW + 60
+    seen = a_schedule(next_fire_at=planned)
+    bench.state.add(replace(seen, next_fire_at=planned + 60))
+    bench.clock.advance(70)
+    assert (await host._engine.occurrences.due(seen, bench.clock.now())).word == "lost"
+    assert host.rival is None, "an edit moved it"
+    a_foreign_firing(bench, planned)
+    await host._engine.occurrences.due(seen, bench.clock.now())
+    await until(lambda: host.state == "standby")
+    assert host.reason is not None
+    assert host.reason.startswith("TWO HOSTS? tick was fired for ")
+    assert "by somebody else (firing fff); a li studio daemon answers on this machine" in host.reason
+    assert outer.lease.log[-1] == "release"
+    await host.decide(host=True)
+    await until(lambda: host.state == "hosting")
+    assert host.rival is None
+
+
+async def test_a_firing_that_no_console_launched_is_evidence_too(bench: Bench, begin: Start) -> None:
+    outer = Outer()
+    host = await begin(outer)
+    await until(lambda: host.state == "hosting")
+    row = FiringRecord("fff", "tick", "i", "running", "command", NOW + 60, dispatched_at=NOW + 60)
+    bench.state.add(a_schedule(next_fire_at=NOW + 600))
+    bench.state.firings["fff"] = replace(row, trigger_context={"manual": True})
+    await host._engine.recovery.repeat()
+    assert host.rival is None, "somebody fired it by hand with the peer's tools"
+    bench.state.firings["fff"] = replace(row, trigger_context={"scheduled": True})
+    await host._engine.recovery.repeat()
+    await until(lambda: host.state == "standby")
+    assert "was launched by somebody else" in (host.reason or "")

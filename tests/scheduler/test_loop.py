@@ -181,7 +181,7 @@ async def test_policies_apply_to_what_was_missed(bench: Bench) -> None:
         "missed_fire_at": NOW - 30 * 86_400,
         "checked_at": NOW,
     }
-    assert rows["skip"].reason_summary == "missed by 30 d while no scheduler ran (missed-fire policy: skip)"
+    assert rows["skip"].reason_summary == "missed by 30 d while nothing was fired (missed-fire policy: skip)"
     assert rows["once"].trigger_context == {"missed_recovery": True, "fired_at": NOW}
     assert rows["once"].status == "completed"
     assert "scheduled" in rows["late"].trigger_context, "within the grace it simply fires"

@@ -249,6 +249,27 @@ async def test_the_palette_finds_and_does(console: Console) -> None:
         await wait_until(lambda: app.place == "schedules")
 
 
+async def test_hold_is_typed_with_its_length_and_released_by_name(console: Console) -> None:
+    async with console(places=PLACES) as (app, pilot):
+        await pilot.press("colon", *"hold 30m")
+        await pilot.pause()
+        assert "hold: fire nothing for 30m" in "\n".join(screen_text(app))
+        await pilot.press("enter")
+        await wait_until(lambda: ("hold_for", "30m") in app.studio.host.calls)
+        await wait_until(lambda: "due until then: nightly at" in "\n".join(screen_text(app)))
+        await wait_until(lambda: "host held to" in "\n".join(screen_text(app)))
+        await pilot.press("colon", *"go on", "enter")
+        await wait_until(lambda: ("release", None) in app.studio.host.calls)
+
+
+async def test_hold_asks_for_a_length_where_none_is_given(console: Console) -> None:
+    async with console(places=PLACES) as (app, pilot):
+        await pilot.press("colon", *"hold", "enter")
+        await wait_until(lambda: "hold all firing for" in "\n".join(screen_text(app)))
+        await pilot.press("enter")
+        await wait_until(lambda: ("hold_for", "1h") in app.studio.host.calls)
+
+
 async def test_the_palette_takes_any_text(console: Console) -> None:
     async with console(places=PLACES) as (app, pilot):
         await pilot.press("ctrl+p")

@@ -13,7 +13,9 @@ class HostStatus(ContractModel):
     """The scheduler of this store as this process sees it.
 
     ``undecided``: nobody has said yet whether this home's scheduler may run here; nothing fires.
-    ``standby``: another process hosts it (``holder``), or the peer's daemon runs; this one takes over when that ends.
+    ``standby``: another process hosts it (``holder``), or the peer's daemon runs; this one takes over when that ends. With a
+    ``rival`` it is somebody who goes by no lease: this process fires nothing until a person decides.
+    ``held``: a person holds all firing, until ``held_until``, or has yet to say what becomes of ``missed`` instants.
     ``off``: the operator said no, or the store is read-only. ``pass_age`` is the time since the last evaluation pass.
     """
 
@@ -26,6 +28,19 @@ class HostStatus(ContractModel):
     running: int = 0
     slots: int = 0
     missed: tuple[MissedFire, ...] = ()
+    held_until: Epoch | None = None
+    rival: str | None = None
+
+
+class HoldResult(ContractModel):
+    """A hold that begins (``until`` set) or was released, and what will come due while it lasts, the earliest first.
+
+    ``more`` is how many schedules come due besides those listed.
+    """
+
+    until: Epoch | None = None
+    due: tuple[MissedFire, ...] = ()
+    more: int = 0
 
 
 class MissedFire(ContractModel):
@@ -81,3 +96,4 @@ class Check(ContractModel):
 
 
 HostStatus.model_rebuild()
+HoldResult.model_rebuild()

@@ -123,6 +123,10 @@ class SchedulerStateService(Protocol):
         """One firing by id."""
         ...
 
+    async def list_fired_since(self, schedule_id: str, since: float, *, limit: int) -> tuple[FiringRecord, ...]:
+        """The newest depth-0 firings of a schedule since an instant, newest first."""
+        ...
+
     async def arm(
         self, schedule: ScheduleRecord, next_fire_at: float | None, *, zone: str | None, zone_source: str | None
     ) -> bool:
@@ -272,6 +276,16 @@ class SchedulerHostPort(Protocol):
     @property
     def running(self) -> tuple[str, ...]:
         """Ids of the firings that this process launched and that run now."""
+        ...
+
+    @property
+    def rival(self) -> str | None:
+        """What speaks for somebody else who fires this store's schedules; this process holds its own firing meanwhile."""
+        ...
+
+    @property
+    def held_until(self) -> float | None:
+        """When firing goes on that the operator holds, in epoch seconds; ``None`` while nothing holds it."""
         ...
 
     @property

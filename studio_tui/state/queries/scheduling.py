@@ -71,6 +71,12 @@ UNDISPATCHED: Final[Select[Any]] = (
 DISPATCHED: Final[Select[Any]] = (
     select(*FIRING_COLUMNS).where(_RUNNING, _R.dispatched_at.is_not(None)).order_by(_R.fired_at, _R.id)
 )
+FIRINGS_SINCE: Final[Select[Any]] = (
+    select(*FIRING_COLUMNS)
+    .where(_COUNTED, _R.fired_at >= bindparam("since", type_=Float))
+    .order_by(_R.fired_at.desc(), _R.id.desc())
+    .limit(LIMIT)
+)
 PROJECT_PATH: Final[Select[Any]] = select(projects.c.path).where(projects.c.name == bindparam("project", type_=Text))
 
 _OTHERS: Final = _R.id != bindparam("apart_from", type_=Text)

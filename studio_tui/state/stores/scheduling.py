@@ -76,6 +76,11 @@ class SchedulingStore(ReadStore):
         row = await self._first_row(FIRING_BY_ID, {"firing_id": run_id})
         return None if row is None else firing_record(row)
 
+    async def list_fired_since(self, schedule_id: str, since: float, *, limit: int) -> tuple[FiringRecord, ...]:
+        """The newest depth-0 firings of a schedule since an instant, newest first."""
+        values = {"schedule_id": schedule_id, "since": since, "limit": limit}
+        return tuple(map(firing_record, await self._rows(queries.FIRINGS_SINCE, values)))
+
     async def list_undispatched(self, *, older_than: float) -> tuple[FiringRecord, ...]:
         """Running firings of schedules that were committed before ``older_than`` and never launched."""
         return tuple(map(firing_record, await self._rows(queries.UNDISPATCHED, {"older_than": older_than})))
@@ -123,7 +128,6 @@ class SchedulingStore(ReadStore):
         values: dict[str, object] = {"next_fire_at": next_fire_at, "updated_at": _newer(self._clock.now())}
         if zone is not None:
             values |= {"effective_timezone": zone, "effective_timezone_source": zone_source}
-        seen = _S.next_fire_at.is_(None) if schedule.next_fire_at is None else _S.next_fire_at == schedule.next_fire_at
 
         async def work(connection: AsyncConnection) -> bool:
             return await _changed(connection, (_S.id == schedule.schedule_id, _S.enabled == 1, seen), values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from textual import on
@@ -20,7 +21,7 @@ _LINES: Final = 14
 
 
 class PaletteDialog(Dialog[Command]):
-    """Gives the chosen command; who opened it runs it, once the palette is gone."""
+    """Gives the chosen command; who opened it runs it, once the palette is gone. ``typed`` finds what letters alone do not name."""
 
     AUTO_FOCUS = "Field"
     BINDINGS = [
@@ -30,9 +31,9 @@ class PaletteDialog(Dialog[Command]):
     ]
     deaf_for = 0.0
 
-    def __init__(self, given: tuple[Command, ...]) -> None:
+    def __init__(self, given: tuple[Command, ...], typed: Callable[[str], tuple[Command, ...]]) -> None:
         super().__init__("do")
-        self._given = given
+        self._given, self._typed_out = given, typed
 
     def question(self) -> ComposeResult:
         """The letters, and what they find."""
@@ -61,7 +62,8 @@ class PaletteDialog(Dialog[Command]):
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        self._list.set_rows(matching(self._given, event.value), fresh=True)
+        found = matching(self._given, event.value.removeprefix(":"))
+        self._list.set_rows((*self._typed_out(event.value), *found), fresh=True)
 
     @on(Input.Submitted)
     def _entered(self) -> None:
