@@ -9,21 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Executable, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Executable
 
 from studio_tui.application.errors import PermissionDenied, StateUnavailable
 from studio_tui.state import native
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.connections import Connections
 from studio_tui.state.dialect import CHECKPOINT_MODES
 from studio_tui.state.engine import BUSY_TIMEOUT_MS
 from studio_tui.state.errors import translated
 from studio_tui.state.making import create_schema, stamp_native
+from studio_tui.state.placeholders import Parameters, executable
 from studio_tui.state.schema import schema_meta
 from studio_tui.state.server import look_at_server
 from studio_tui.state.urls import dialect_of, label_of, normalize_state_db_url, sqlite_path
@@ -175,16 +176,16 @@ class StateDB:
             async with connections.reader() as connection:
                 yield connection
 
-    async def fetch_all(self, statement: Executable | str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-        """All rows of a query as plain dictionaries; an empty list when there are none."""
+    async def fetch_all(self, statement: Executable | str, params: Parameters = None) -> list[dict[str, Any]]:
+        """All rows of a query as plain dictionaries; an empty list when there are none. See :func:`executable` for text."""
         async with self.read() as connection:
-            result = await connection.execute(_executable(statement), params)
+            result = await connection.execute(*executable(statement, params))
             return [dict(row) for row in result.mappings()]
 
-    async def fetch_one(self, statement: Executable | str, params: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+    async def fetch_one(self, statement: Executable | str, params: Parameters = None) -> dict[str, Any] | None:
         """The first row of a query, or ``None``."""
         async with self.read() as connection:
-            row = (await connection.execute(_executable(statement), params)).mappings().first()
+            row = (await connection.execute(*executable(statement, params))).mappings().first()
             return None if row is None else dict(row)
 
     async def schema_version(self) -> str | None:
@@ -212,11 +213,11 @@ class StateDB:
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
-    async def execute(self, statement: Executable | str, params: Mapping[str, Any] | None = None) -> None:
+    async def execute(self, statement: Executable | str, params: Parameters = None) -> None:
         """One statement in a transaction of its own."""
 
         async def work(connection: AsyncConnection) -> None:
-            await connection.execute(_executable(statement), params)
+            await connection.execute(*executable(statement, params))
 
         await self.write(work)
 
@@ -268,7 +269,3 @@ class StateDB:
         if self.refusal is not None:
             raise PermissionDenied(self.refusal)
         return connections
-
-
-def _executable(statement: Executable | str) -> Executable:
-    return text(statement) if isinstance(statement, str) else statement
