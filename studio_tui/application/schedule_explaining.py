@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from studio_tui.application.cadence_views import cadence_view, trigger_failure
 from studio_tui.application.errors import NotFound, ValidationFailure
 from studio_tui.application.guard import guarded
@@ -14,6 +16,8 @@ from studio_tui.domain.cadence import CadenceError, zone_of
 from studio_tui.domain.gates import rate_window, unsupported
 from studio_tui.domain.runs import TransitionRecord
 from studio_tui.domain.schedules import ScheduleRecord, Zone
+from studio_tui.domain.stored_rules import stored_faults
+from studio_tui.domain.thresholds import Reading, window_start
 from studio_tui.domain.why import Situation, checklist
 
 
@@ -67,7 +71,15 @@ class ScheduleExplaining(ScheduleBase):
             running_of_all=facts.running_of_all,
             slots=host.slots,
             refusal=(await self._launch.preview(schedule)).refusal,
+            reading=await self._reading(schedule, at),
         )
+
+    async def _reading(self, schedule: ScheduleRecord, at: float) -> Reading | None:
+        """What the metric of a threshold says now; ``None`` without a threshold that can be read."""
+        config: dict[str, Any] = dict(schedule.threshold_config or {})
+        if not config or any(fault.field.startswith("threshold_config") for fault in stored_faults(schedule)):
+            return None
+        return await self._reads.metric(config["metric"], since=window_start(config, at), now=at)
 
     async def _stood(self, schedule: ScheduleRecord, at: float | None) -> TransitionRecord | None:
         """What turned the schedule on or off last, up to an instant."""

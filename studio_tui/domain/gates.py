@@ -116,8 +116,6 @@ def not_hosted(schedule: ScheduleRecord) -> str | None:
     """What a schedule asks for that this version does not do yet, in words."""
     if schedule.trigger_type == "github_poll":
         return "GitHub polls are not hosted by this version"
-    if schedule.threshold_config is not None:
-        return "threshold alerts are not evaluated by this version"
     return None
 
 

@@ -73,7 +73,10 @@ class ScheduleRecord:
     threshold_config: Mapping[str, object] | None = None
     last_healthy_poll_at: float | None = None
     last_evaluated_at: float | None = None
+    last_alert_at: float | None = None
     poller_consecutive_401: int = 0
+    predispatch_refusal_event: str | None = None
+    predispatch_refusal_count: int = 0
     project: str | None = None
     managed_by: str | None = None
     owner_key: str | None = None

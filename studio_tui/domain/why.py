@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from studio_tui.domain import gates
+from studio_tui.domain import gates, thresholds
 from studio_tui.domain.cadence import CadenceError, next_fire
 from studio_tui.domain.durations import format_duration
 from studio_tui.domain.gates import Verdict
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 from studio_tui.domain.stored_rules import stored_faults
+from studio_tui.domain.thresholds import Reading
 from studio_tui.domain.triggers import instant_of
 
 FIRES: Final = frozenset({"hosting", "standby"})
@@ -27,7 +28,8 @@ WAITS: Final = frozenset({"rate", "slots", "held"})
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the gates look at: the host and what it says of itself, counts of the store, and what a launch would refuse."""
+    """What the gates look at: the host and what it says of itself, counts of the store, what a launch would refuse, and what a
+    threshold's metric says (``None`` where there is no threshold, or none that can be read)."""
 
     host: str
     host_words: str
@@ -40,6 +42,7 @@ class Situation:
     running_of_all: int = 0
     slots: int = 0
     refusal: str | None = None
+    reading: Reading | None = None
 
 
 def checklist(
@@ -53,7 +56,7 @@ def checklist(
         _enabled(schedule),
         definition,
         *((_due(schedule, at, now, default),) if definition.allowed else ()),
-        _threshold(schedule),
+        _threshold(schedule, situation.reading, now),
         *_counted(schedule, situation),
         _launch(situation),
     )
@@ -108,11 +111,12 @@ def _due(schedule: ScheduleRecord, at: float | None, now: float, default: Zone) 
     return Verdict("due", policy == "run_once", words, "schedule.skipped.missed_fire", {**evidence, "policy": policy})
 
 
-def _threshold(schedule: ScheduleRecord) -> Verdict:
-    config = schedule.threshold_config
-    if config is None:
+def _threshold(schedule: ScheduleRecord, reading: Reading | None, now: float) -> Verdict:
+    if schedule.threshold_config is None:
         return Verdict("threshold", True, "no threshold")
-    return Verdict("threshold", False, "threshold alerts are not evaluated by this version", None, {"threshold_config": config})
+    if reading is None:
+        return Verdict("threshold", False, "its threshold cannot be read")
+    return thresholds.verdict(schedule, reading, now)
 
 
 def _counted(schedule: ScheduleRecord, situation: Situation) -> Iterator[Verdict]:

@@ -25,6 +25,7 @@ from studio_tui.scheduler.launch import LaunchRefused, unfilled
 from studio_tui.scheduler.launcher import Launch, Launcher, launch_window
 from studio_tui.scheduler.rivals import Rivals
 from studio_tui.scheduler.supervision import Supervised
+from studio_tui.scheduler.thresholds import Thresholds
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ SLOT_RETRY: Final = 5.0
 _TRIES: Final = 3
 """How often a firing by hand tries to claim while the gates would let it through."""
 
-Word = Literal["fired", "skipped", "failed", "waiting", "disabled", "broken", "lost"]
+Word = Literal["fired", "quiet", "skipped", "failed", "waiting", "disabled", "broken", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Occurrences:
         self._rivals = rivals
         self._state, self._admission, self._launcher, self._carrier = state, admission, launcher, carrier
         self._endings, self._clock, self._zone, self._new_id, self._may_launch = endings, clock, zone, new_id, may_launch
-        self._deferrals = Deferrals()
+        self._thresholds, self._deferrals = Thresholds(state), Deferrals()
         self._told: dict[str, str] = {}
 
     def fault(self, schedule: ScheduleRecord, now: float) -> str | None:
@@ -99,6 +100,11 @@ class Occurrences:
         if crowded and schedule.threshold_config is None and (verdict := await self._admission.refusal(schedule, now)):
             return await self._refused(schedule, verdict, now, following)
         context = dict(context or {"scheduled": True, "fired_at": now, "next_fire_at": planned})
+        if schedule.threshold_config is not None:
+            alert = await self._thresholds.verdict(schedule, now)
+            if not alert.allowed:
+                return await self._pass_quietly(schedule, following, now)
+            schedule, context = replace(schedule, last_evaluated_at=now), {**context, **alert.evidence}
         run_id = self._new_id()
         launch = await self._prepared(schedule, context, run_id)
         if not self._may_launch():
@@ -116,6 +122,10 @@ class Occurrences:
             return await self._refuse_launch(schedule, launch, context, now, following, run_id)
         await self._rivals.lost(schedule, planned)
         return Evaluated("lost")
+
+    async def _pass_quietly(self, schedule: ScheduleRecord, following: float | None, now: float) -> Evaluated:
+        ours = self._may_launch() and await self._thresholds.pass_quietly(schedule, following, now)
+        return Evaluated("quiet" if ours else "lost")
 
     async def by_hand(self, schedule_id: str) -> str:
         """Fire now, whatever the trigger says; the id of the firing, whose process has been started or refused by then.

@@ -55,7 +55,7 @@ async def test_a_schedule_that_will_fire_passes_every_gate_in_the_order_of_the_s
         (
             {"threshold_config": {"metric": "failed_sessions", "op": "gt", "value": 1, "window_minutes": 5}},
             "threshold",
-            "not evaluated by this version",
+            "no alert: failed_sessions is 0 in 5 min, alerts above 1",
         ),
     ],
 )

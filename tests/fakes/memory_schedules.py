@@ -11,6 +11,7 @@ from studio_tui.application.ports import ActProvenance, GateFacts, NewSchedule, 
 from studio_tui.domain.runs import TransitionRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.domain.statuses import EXECUTED
+from studio_tui.domain.thresholds import Reading
 from tests.fakes.base import Port
 
 
@@ -23,6 +24,7 @@ class MemorySchedules(Port):
     created: list[Mapping[str, object]] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)
     spend: Spend = field(default_factory=lambda: Spend(0.0, 0, 0))
+    reading: Reading = field(default_factory=lambda: Reading(0.0))
     obstacle: str | None = None
     history: list[TransitionRecord] = field(default_factory=list)
 
@@ -153,6 +155,10 @@ class MemorySchedules(Port):
             spend=self.spend,
             running_of_all=sum(row.status == "running" for row in self.firing_rows),
         )
+
+    async def metric(self, name: str, *, since: float, now: float) -> Reading:
+        self._ask("metric")
+        return self.reading
 
     async def firings_around(self, schedule_id: str, at: float) -> tuple[FiringRecord | None, FiringRecord | None]:
         self._ask("firings_around")

@@ -10,8 +10,16 @@ from studio_tui.application.ports import Limits, Occurrence, Outcome, Refusal, S
 from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.domain.statuses import EXECUTED
+from studio_tui.domain.thresholds import Reading
 
 _TIMED = ("cron", "interval", "at")
+
+
+def _stamps(schedule: ScheduleRecord, alerted_at: float | None) -> dict[str, float | None]:
+    """What a threshold schedule notes."""
+    if schedule.threshold_config is None:
+        return {}
+    return {"last_evaluated_at": schedule.last_evaluated_at, "last_alert_at": alerted_at}
 
 
 @dataclass
@@ -27,6 +35,7 @@ class MemorySchedulerState:
     invocations: dict[str, str] = field(default_factory=dict)
     runs: dict[str, list[RunRecord]] = field(default_factory=lambda: defaultdict(list))
     spend: dict[str, Spend] = field(default_factory=dict)
+    metrics: dict[str, Reading] = field(default_factory=dict)
     projects: dict[str, str] = field(default_factory=dict)
     created: dict[str, float] = field(default_factory=dict)
     ends: list[Outcome] = field(default_factory=list)
@@ -98,7 +107,8 @@ class MemorySchedulerState:
         if instead_of is not None:
             self._end(instead_of)
         if not occurrence.chain_depth:
-            self.add(replace(stored, last_fired_at=occurrence.fired_at))
+            stamps = _stamps(occurrence.schedule, occurrence.fired_at)
+            self.add(replace(stored, last_fired_at=occurrence.fired_at, **stamps))
         self._begin(occurrence, now)
         return True
 
@@ -139,7 +149,8 @@ class MemorySchedulerState:
         if refusal.advance:
             if not stored.enabled:
                 return False
-            self.add(replace(stored, next_fire_at=refusal.next_fire_at))
+            stamps = _stamps(refusal.schedule, refusal.at if refusal.status == "failed" else stored.last_alert_at)
+            self.add(replace(stored, next_fire_at=refusal.next_fire_at, **stamps))
         self._insert(refusal.run_id, stored.schedule_id, refusal.status, refusal.at, now)
         self.firings[refusal.run_id] = replace(
             self.firings[refusal.run_id],
@@ -148,6 +159,18 @@ class MemorySchedulerState:
             error_detail=refusal.reason if refusal.status == "failed" else None,
             trigger_context=dict(refusal.trigger_context),
         )
+        return True
+
+    async def metric(self, name: str, *, since: float, now: float) -> Reading:
+        await self._ask("metric")
+        return self.metrics.get(name, Reading(0.0))
+
+    async def pass_quietly(self, schedule: ScheduleRecord, next_fire_at: float | None, *, now: float) -> bool:
+        await self._ask("pass_quietly")
+        stored = self.schedules.get(schedule.schedule_id)
+        if stored is None or not stored.enabled or stored.next_fire_at != schedule.next_fire_at:
+            return False
+        self.add(replace(stored, next_fire_at=next_fire_at, last_evaluated_at=now))
         return True
 
     async def mark_dispatched(self, run_id: str, at: float) -> None:

@@ -26,6 +26,7 @@ from studio_tui.state.queries import (
     stats,
     tags,
     teams,
+    thresholds,
     workflow_writes,
 )
 from tests.state.test_query_plans import SORT
@@ -33,6 +34,13 @@ from tests.state.test_query_plans import planner as planner
 
 KEY = {"key_time": 1.0, "key_id": "x"}
 PAGE = {"limit": 5}
+METRIC_INDEXES = {
+    "failed_sessions": "idx_sessions_status_updated (status=? AND updated_at>?",
+    "total_cost_usd": "idx_sessions_updated (updated_at>?",
+    "p95_latency_ms": "idx_invocations_updated (updated_at>?",
+    "github_poll_healthy_age_minutes": "idx_schedules_enabled (enabled=?",
+    "github_poll_consecutive_401": "idx_schedules_enabled (enabled=?",
+}
 
 STATEMENTS: dict[str, tuple[Any, Mapping[str, object], str]] = {
     "artifact by id": (artifacts.ARTIFACT_BY_ID, {"artifact_id": "a"}, "sqlite_autoindex_artifacts_1"),
@@ -161,6 +169,13 @@ def test_a_page_is_not_sorted(planner: sqlite3.Connection, name: str) -> None:
 def test_what_has_no_index_reads_its_own_short_table_only(planner: sqlite3.Connection, name: str) -> None:
     statement, values, table = WITHOUT_AN_INDEX[name]
     assert [step.split()[1] for step in scans(plan_of(planner, statement, values))] == [table]
+
+
+@pytest.mark.parametrize("name", thresholds.METRICS)
+def test_a_metric_reads_its_window_or_the_schedules_that_are_on(planner: sqlite3.Connection, name: str) -> None:
+    plan = plan_of(planner, thresholds.METRICS[name], {"since": 1.0, "now": 2.0})
+    assert any(METRIC_INDEXES[name] in step for step in plan), plan
+    assert {step.split()[1] for step in scans(plan)} <= {"causes", "latencies", "entry"}, "what was found, and one row's list"
 
 
 CONDITIONS = [

@@ -101,7 +101,6 @@ THRESHOLD: dict[str, Any] = {"metric": "failed_sessions", "op": "gt", "value": 3
     ("values", "part"),
     [
         ({"trigger_type": "github_poll"}, "GitHub polls are not hosted by this version"),
-        ({"threshold_config": THRESHOLD}, "threshold alerts are not evaluated by this version"),
         ({"threshold_config": {}}, "threshold_config: must hold exactly metric, op, value, window_minutes"),
         ({"threshold_config": {**THRESHOLD, "metric": "luck"}}, "threshold_config.metric: 'luck' is not known; allowed: failed_"),
         ({"threshold_config": {**THRESHOLD, "op": "lt"}}, "threshold_config.op: 'lt' is not known; allowed: gt, gte"),
@@ -147,6 +146,7 @@ def test_why_this_version_never_fires_a_schedule(values: dict[str, Any], part: s
         {"action_kind": "flow_yaml", "action_flow_yaml": "steps: []"},
         {"rate_limit": {"max_fires": 1, "window_sec": 60}, "max_runs": 1, "budget_usd": 0.5, "budget_tokens": 1},
         {"on_fail": {"action_command": "false", "max_runs": 3, "on_fail": None}},  # a step may name any column
+        {"threshold_config": THRESHOLD},
         {"interval_sec": None},  # what is wrong with a trigger is said by the cadence
         {"enabled": False},
     ],

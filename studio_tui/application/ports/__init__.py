@@ -43,4 +43,6 @@ from studio_tui.application.ports.surroundings import Clock as Clock
 from studio_tui.application.ports.surroundings import SidecarPort as SidecarPort
 from studio_tui.application.ports.surroundings import StoreCondition as StoreCondition
 from studio_tui.application.ports.surroundings import StorePort as StorePort
+from studio_tui.application.ports.thresholds import MetricPort as MetricPort
+from studio_tui.application.ports.thresholds import ThresholdPort as ThresholdPort
 from studio_tui.domain.identity import ProcessIdentity as ProcessIdentity

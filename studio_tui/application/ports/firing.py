@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from studio_tui.application.ports.thresholds import ThresholdPort
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
@@ -96,7 +97,7 @@ class Spend:
     unreported: int
 
 
-class SchedulerStateService(Protocol):
+class SchedulerStateService(ThresholdPort, Protocol):
     """The scheduler's narrow persistence seam (ADR-0077 D6). Each method is one short read or one transaction."""
 
     async def next_due_at(self) -> float | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from studio_tui.application.ports.firing import Spend
+from studio_tui.application.ports.thresholds import MetricPort
 from studio_tui.domain.runs import TransitionRecord
 from studio_tui.domain.schedules import FiringRecord
 
@@ -31,7 +32,7 @@ class GateFacts:
     running_of_all: int
 
 
-class ScheduleFactsPort(Protocol):
+class ScheduleFactsPort(MetricPort, Protocol):
     """Reads what explains a schedule."""
 
     async def vanishing(self, schedule_id: str) -> Vanishing:

@@ -58,6 +58,38 @@ def _is_listed_sqlite(element: is_listed, compiler: SQLCompiler, **options: Any)
     )
 
 
+class names_an_invocation(Condition):  # noqa: N801
+    """Whether a list of evidence names an invocation, as one does that a reaper wrote (lionagi 0.36).
+
+    What is no list, or no JSON, names none; the cheap search of the text comes first.
+    """
+
+    inherit_cache = True
+
+
+@compiles(names_an_invocation)
+def _names_an_invocation(element: names_an_invocation, compiler: SQLCompiler, **options: Any) -> str:
+    column = operand(element, compiler, options)
+    readable = _readable(column)
+    return (
+        f"(CASE WHEN {column} IS NULL OR strpos(CAST({column} AS text), 'invocation') = 0 "
+        f"OR json_typeof({column}) <> 'array' THEN false "
+        f"ELSE EXISTS (SELECT 1 FROM json_array_elements({readable}) AS entry(item) "
+        f"WHERE json_typeof(entry.item) = 'object' AND entry.item ->> 'kind' = 'invocation') END)"
+    )
+
+
+@compiles(names_an_invocation, "sqlite")
+def _names_an_invocation_sqlite(element: names_an_invocation, compiler: SQLCompiler, **options: Any) -> str:
+    column = operand(element, compiler, options)
+    return (
+        f"(CASE WHEN {column} IS NULL OR {column} NOT GLOB '*invocation*' OR NOT json_valid({column}) THEN 0 "
+        f"WHEN json_type({column}) <> 'array' THEN 0 "
+        f"ELSE EXISTS (SELECT 1 FROM json_each({column}) AS entry "
+        f"WHERE entry.type = 'object' AND json_extract(entry.value, '$.kind') = 'invocation') END)"
+    )
+
+
 class picked_values(FunctionElement[str]):  # noqa: N801
     """The values of ``METADATA_KEYS`` in a metadata column, as the text of a JSON list; NULL when there is no metadata.
 

@@ -24,7 +24,8 @@ DEAREST: Final = 1e9
 _S: Final = sessions.c
 _SINCE: Final = bindparam("since", type_=Float)
 _MOMENT: Final = func.coalesce(_S.ended_at, _S.started_at, _S.created_at)
-_IN_WINDOW: Final = and_(_S.updated_at >= _SINCE, _MOMENT >= _SINCE)
+IN_WINDOW: Final = and_(_S.updated_at >= _SINCE, _MOMENT >= _SINCE)
+"""Runs of the window that begins at ``since``."""
 
 
 class bucket_of(FunctionElement[int]):  # noqa: N801 - a function of SQL
@@ -48,11 +49,11 @@ def _bucket_of_sqlite(element: bucket_of, compiler: SQLCompiler, **options: Any)
 
 ACTIVITY: Final[Select[Any]] = (
     select(bucket_of(_MOMENT, bindparam("seconds", type_=Integer)).label("bucket"), _S.status, func.count())
-    .where(_IN_WINDOW)
+    .where(IN_WINDOW)
     .group_by("bucket", _S.status)
 )
 
-_COST: Final = case(
+COST: Final = case(
     (
         and_(or_(_S.provider.is_(None), _S.provider != "codex"), _S.total_cost_usd >= 0.0, _S.total_cost_usd <= DEAREST),
         _S.total_cost_usd,
@@ -60,13 +61,13 @@ _COST: Final = case(
 )
 """What a run reported, as :func:`domain.runs.reported_cost` has it: the figure of a codex run means nothing."""
 
-_USD: Final = func.sum(_COST)
-_SUMS: Final = (_USD, func.count(_COST), func.count() - func.count(_COST))
-SPEND: Final = select(*_SUMS).where(_IN_WINDOW)
+_USD: Final = func.sum(COST)
+_SUMS: Final = (_USD, func.count(COST), func.count() - func.count(COST))
+SPEND: Final = select(*_SUMS).where(IN_WINDOW)
 
 
 def _spend_by(column: Column[Any]) -> Select[Any]:
-    return select(column, *_SUMS).where(_IN_WINDOW).group_by(column).order_by(_USD.is_(None), _USD.desc(), column).limit(LIMIT)
+    return select(column, *_SUMS).where(IN_WINDOW).group_by(column).order_by(_USD.is_(None), _USD.desc(), column).limit(LIMIT)
 
 
 SPEND_BY: Final = MappingProxyType(

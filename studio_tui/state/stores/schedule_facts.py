@@ -12,10 +12,10 @@ from studio_tui.domain.schedules import FiringRecord
 from studio_tui.state.queries import schedule_facts as queries
 from studio_tui.state.queries.scheduling import SPEND
 from studio_tui.state.rows import firing_record, transition_record
-from studio_tui.state.stores.reads import ReadStore
+from studio_tui.state.stores.thresholds import MetricReads
 
 
-class ScheduleFactReads(ReadStore):
+class ScheduleFactReads(MetricReads):
     """Counts and records around one schedule. Each method is one short read."""
 
     async def vanishing(self, schedule_id: str) -> Vanishing:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from sqlalchemy import ColumnElement, Executable, case, insert, select, update
+from sqlalchemy import Executable, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports import ActProvenance, Clock, Limits, Occurrence, Outcome, Refusal, Spend
@@ -15,7 +15,7 @@ from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.definition_history import definition_change, lock_definition
 from studio_tui.state.dialect import advisory_lock
-from studio_tui.state.lifecycle import NEXT_MOMENT, record, write_status
+from studio_tui.state.lifecycle import record, write_status
 from studio_tui.state.queries import scheduling as queries
 from studio_tui.state.queries.schedules import FIRING_BY_ID, SCHEDULE_BY_ID
 from studio_tui.state.rows import firing_record, run_record, schedule_record
@@ -29,7 +29,8 @@ from studio_tui.state.stores.firing_rows import (
     refusal_lines,
     refusal_row,
 )
-from studio_tui.state.stores.reads import ReadStore
+from studio_tui.state.stores.schedule_stamps import changed, newer, still_due, threshold_stamps
+from studio_tui.state.stores.thresholds import ThresholdStore
 
 _S: Final = schedules.c
 _ACTORS: Final = {
@@ -41,7 +42,7 @@ _CLAIMS: Final = "studio-tui:claims"
 """Holds claims off one another on PostgreSQL while they count; on SQLite there is one writer anyway."""
 
 
-class SchedulingStore(ReadStore):
+class SchedulingStore(ThresholdStore):
     """Implements ``SchedulerStateService``: one short read or one transaction a method, three transactions a firing."""
 
     def __init__(self, db: StateDB, clock: Clock) -> None:
@@ -125,12 +126,12 @@ class SchedulingStore(ReadStore):
         self, schedule: ScheduleRecord, next_fire_at: float | None, *, zone: str | None, zone_source: str | None
     ) -> bool:
         """Store the next instant (and, for cron, the effective zone) if the stored one is still the one in ``schedule``."""
-        values: dict[str, object] = {"next_fire_at": next_fire_at, "updated_at": _newer(self._clock.now())}
+        values: dict[str, object] = {"next_fire_at": next_fire_at, "updated_at": newer(self._clock.now())}
         if zone is not None:
             values |= {"effective_timezone": zone, "effective_timezone_source": zone_source}
 
         async def work(connection: AsyncConnection) -> bool:
-            return await _changed(connection, (_S.id == schedule.schedule_id, _S.enabled == 1, seen), values)
+            return await changed(connection, still_due(schedule), values)
 
         return await self._db.write(work)
 
@@ -200,8 +201,8 @@ class SchedulingStore(ReadStore):
         async def work(connection: AsyncConnection) -> bool:
             await lock_definition(connection, schedule_id)
             name = (await connection.execute(select(_S.name).where(_S.id == schedule_id))).scalar()
-            values = {"enabled": 0, "updated_at": _newer(now)}
-            if not await _changed(connection, (_S.id == schedule_id, _S.enabled == 1), values):
+            values = {"enabled": 0, "updated_at": newer(now)}
+            if not await changed(connection, (_S.id == schedule_id, _S.enabled == 1), values):
                 return False
             details = {"disable_cause": reason_code.rpartition(".")[2]}
             line = definition_change(
@@ -238,12 +239,14 @@ def _own_directory() -> str | None:
 async def _take(connection: AsyncConnection, occurrence: Occurrence, now: float) -> bool:
     """Make the occurrence this host's own, in the database."""
     this = _S.id == occurrence.schedule.schedule_id
-    if occurrence.claimed is not None:
-        values = {"last_fired_at": occurrence.fired_at, "next_fire_at": occurrence.next_fire_at, "updated_at": _newer(now)}
-        return await _changed(connection, (this, _S.enabled == 1, _S.next_fire_at == occurrence.claimed), values)
     if occurrence.chain_depth:
         return (await connection.execute(select(_S.id).where(this).with_for_update(read=True))).first() is not None
-    return await _changed(connection, (this,), {"last_fired_at": occurrence.fired_at, "updated_at": _newer(now)})
+    values: dict[str, object] = {"last_fired_at": occurrence.fired_at, "updated_at": newer(now)}
+    values |= threshold_stamps(occurrence.schedule, alerted_at=occurrence.fired_at)
+    if occurrence.claimed is None:
+        return await changed(connection, (this,), values)
+    values["next_fire_at"] = occurrence.next_fire_at
+    return await changed(connection, (this, _S.enabled == 1, _S.next_fire_at == occurrence.claimed), values)
 
 
 async def _has_room(connection: AsyncConnection, occurrence: Occurrence, limits: Limits, instead_of: Outcome | None) -> bool:
@@ -309,20 +312,9 @@ async def _pass_over(connection: AsyncConnection, refusal: Refusal, now: float) 
     conditions = (this,) if claimed is None else (this, claimed)
     if not refusal.advance:
         return (await connection.execute(select(_S.id).where(*conditions).with_for_update(read=True))).first() is not None
-    values: dict[str, object] = {"next_fire_at": refusal.next_fire_at, "updated_at": _newer(now)}
-    if refusal.status == "failed":
+    values: dict[str, object] = {"next_fire_at": refusal.next_fire_at, "updated_at": newer(now)}
+    failed = refusal.status == "failed"
+    if failed:
         values["last_fired_at"] = refusal.at
-    return await _changed(connection, (*conditions, _S.enabled == 1), values)
-
-
-def _newer(now: float) -> ColumnElement[float]:
-    """When the row was changed: always later than before, also after the clock was set back. It is the row's version, and the
-    instant up to which its fires have been answered for."""
-    return case((_S.updated_at >= now, _S.updated_at + NEXT_MOMENT), else_=now)
-
-
-async def _changed(
-    connection: AsyncConnection, conditions: tuple[ColumnElement[bool], ...], values: Mapping[str, object]
-) -> bool:
-    """Update the one schedule that meets the conditions."""
-    return (await connection.execute(update(schedules).where(*conditions).values(**values))).rowcount == 1
+    values |= threshold_stamps(refusal.schedule, alerted_at=refusal.at if failed else None)
+    return await changed(connection, (*conditions, _S.enabled == 1), values)
