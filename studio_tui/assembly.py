@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from studio_tui.application.overview import OverviewService
     from studio_tui.application.ports import LeasePort, SchedulerHostPort
     from studio_tui.application.runs import RunService
+    from studio_tui.application.schedule_sets import ScheduleSetService
     from studio_tui.application.schedules import ScheduleService
     from studio_tui.application.shows import ShowService
     from studio_tui.application.store import StoreService
@@ -87,6 +88,25 @@ class Assembly(StoreServices):
             writes=ScheduleWriteStore(self.database.db),
             host=self.scheduler,
             logs=self.run_logs,
+            sidecar=self.sidecar,
+            launch=launch_facts(self.settings, self.scheduling),
+            zone=self.zone,
+            by=self._provenance(),
+            clock=self.clock,
+        )
+
+    @cached_property
+    def schedule_sets(self) -> ScheduleSetService:
+        """Declared sets of schedules."""
+        from studio_tui.application.schedule_sets import ScheduleSetService
+        from studio_tui.files.schedule_sets import SetFiles
+        from studio_tui.launch_facts import launch_facts
+        from studio_tui.state.stores.schedule_sets import ScheduleSetStore
+
+        return ScheduleSetService(
+            sets=ScheduleSetStore(self.database.db),
+            files=SetFiles(Path.home()),
+            host=self.scheduler,
             sidecar=self.sidecar,
             launch=launch_facts(self.settings, self.scheduling),
             zone=self.zone,

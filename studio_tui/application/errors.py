@@ -21,11 +21,16 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class FieldFailure:
-    """One wrong field: where it is, a stable code, and a sentence with what is allowed."""
+    """One wrong field: where it is, a stable code, and a sentence with what is allowed; in a file, the line (from 1)."""
 
     path: tuple[str | int, ...]
     code: str
     message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f"line {self.line}: "
+        return f"{place}{'.'.join(map(str, self.path))}: {self.message}" if self.path else f"{place}{self.message}"
 
 
 class StudioApplicationError(Exception):
@@ -43,7 +48,7 @@ class ValidationFailure(StudioApplicationError):
 
     def __init__(self, *field_errors: FieldFailure) -> None:
         self.field_errors = field_errors
-        super().__init__("; ".join(f"{'.'.join(map(str, e.path))}: {e.message}" for e in field_errors))
+        super().__init__("; ".join(map(str, field_errors)))
 
     @classmethod
     def of(cls, field: str, code: str, message: str) -> ValidationFailure:

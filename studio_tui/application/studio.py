@@ -20,6 +20,7 @@ from studio_tui.application.overview import OverviewService
 from studio_tui.application.ports import ChangeFeed, Clock
 from studio_tui.application.projects import ProjectService
 from studio_tui.application.runs import RunService
+from studio_tui.application.schedule_sets import ScheduleSetService
 from studio_tui.application.schedules import ScheduleService
 from studio_tui.application.shows import ShowService
 from studio_tui.application.stats import StatsService
@@ -35,6 +36,7 @@ class Studio:
 
     runs: RunService
     schedules: ScheduleService
+    schedule_sets: ScheduleSetService
     shows: ShowService
     definitions: DefinitionService
     definition_saves: DefinitionSaveService

@@ -32,6 +32,9 @@ PRINTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "schedules why": ("schedules.why",),
         "schedules next": ("schedules.next_fires",),
         "schedules history": ("schedules.list_firings",),
+        "schedules validate": ("schedule_sets.validate_set",),
+        "schedules apply": ("schedule_sets.apply_set", "schedule_sets.plan_set"),
+        "schedules export": ("schedule_sets.export_sets",),
         "shows list": ("shows.list_shows",),
         "shows show": ("shows.get_show",),
         "definitions list": ("definitions.list_definitions",),
@@ -99,6 +102,7 @@ PRINTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "state events": ("maintenance.list_events",),
         "state event": ("maintenance.get_event",),
         "scheduler status": ("host.status",),
+        "scheduler hold": ("host.hold_for",),
         "doctor": ("doctor.checks",),
     }
 )

@@ -31,6 +31,9 @@ VERBS: Final = {
     "why": ("studio_tui.cli.schedule_why:why", "Say why a schedule fires or does not: every gate with its evidence."),
     "next": ("studio_tui.cli.schedule_why:following", "List the coming fires, with what daylight saving does to them."),
     "history": ("studio_tui.cli.schedules:history", "List what a schedule fired and skipped, newest first."),
+    "validate": ("studio_tui.cli.schedule_sets:validate", "Check a file of declared schedules."),
+    "apply": ("studio_tui.cli.schedule_sets:apply", "Make the store say what a file declares, all of it or nothing."),
+    "export": ("studio_tui.cli.schedule_sets:export", "Spell schedules as files that can be applied again."),
 }
 _COLUMNS: Final = (
     Column("STATE"),

@@ -10,6 +10,7 @@ import click
 
 from studio_tui.application.errors import (
     Conflict,
+    FieldFailure,
     NotFound,
     ReconciliationRequired,
     StateUnavailable,
@@ -55,12 +56,16 @@ def _print(code: str, message: str, details: dict[str, object], *, as_json: bool
         warn(message)
 
 
+def _field(fault: FieldFailure) -> dict[str, object]:
+    place = {} if fault.line is None else {"line": fault.line}
+    return {"path": list(fault.path), "code": fault.code, "message": fault.message, **place}
+
+
 def _details(error: StudioApplicationError) -> dict[str, object]:
     """The structured part of an error, for whoever reads the document by program."""
     match error:
         case ValidationFailure():
-            fields = [{"path": list(e.path), "code": e.code, "message": e.message} for e in error.field_errors]
-            return {"field_errors": fields}
+            return {"field_errors": [_field(fault) for fault in error.field_errors]}
         case NotFound():
             return {"resource": error.resource, "identifier": error.identifier}
         case Conflict():

@@ -1,0 +1,91 @@
+"""Whether a set may take over a schedule that no set owns: only if it does already what the member says (lionagi 0.36).
+
+An adopted schedule keeps its id, its firings and its next instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from studio_tui.application.action_rules import without_unused
+from studio_tui.application.schedule_definition import action_of
+from studio_tui.application.schedule_values import action_columns
+from studio_tui.application.set_differences import SILENT_COLUMNS, Difference, column_differences
+from studio_tui.application.set_resolving import ResolvedMember
+from studio_tui.domain.schedules import ScheduleRecord, Zone
+from studio_tui.domain.triggers import poll_interval_of
+
+_POLL_DEFAULT: Final = 300.0
+_OF_TRIGGER: Final = {
+    "cron": frozenset({"cron_expr", "resolved_timezone"}),
+    "interval": frozenset({"interval_sec"}),
+    "at": frozenset[str](),
+    "github_poll": frozenset({"github_repo", "github_filter"}),
+}
+_PROJECT_KINDS: Final = ("agent", "flow", "fanout", "flow_yaml")
+"""Actions that pass their project on."""
+
+
+def obstacle(row: ScheduleRecord, member: ResolvedMember, default: Zone) -> str | None:
+    """Why a schedule cannot be adopted as this member, or ``None``."""
+    if row.owner_key is not None:
+        return f"{row.name} belongs to the set {row.owner_key}, and is not taken from it"
+    silent = [column for column in SILENT_COLUMNS if _says(row, column)]
+    if silent:
+        return f"{row.name} has {', '.join(silent)}, which no set can say; clear that first, or name the member otherwise"
+    zone = _zone_doubt(row, default)
+    if zone is not None:
+        return zone
+    found = list(column_differences(_acting(row, member, default), _acting(member.record, member, default)))
+    if member.record.trigger_type == "at" and row.next_fire_at != member.record.next_fire_at:
+        found.append(Difference("next_fire_at", row.next_fire_at, member.record.next_fire_at))
+    if not found:
+        return None
+    shown = (difference.shown() for difference in found)
+    said = "; ".join(f"{change.field}: stored {_short(change.stored)}, declared {_short(change.declared)}" for change in shown)
+    return f"{row.name} does something else than the member: {said}; edit the member to match it, or name it otherwise"
+
+
+def _says(row: ScheduleRecord, column: str) -> bool:
+    """Whether a column that no declaration can say makes this schedule act otherwise."""
+    if column == "poll_interval_sec":
+        return row.trigger_type == "github_poll" and poll_interval_of(row) != _POLL_DEFAULT
+    return bool(getattr(row, column))
+
+
+def _zone_doubt(row: ScheduleRecord, default: Zone) -> str | None:
+    """A cron schedule without a zone fires in the zone of its host, which is known only if host and caller agree."""
+    if row.trigger_type != "cron" or row.resolved_timezone or row.effective_timezone == default.name:
+        return None
+    seen = f"a host read it in {row.effective_timezone}" if row.effective_timezone else "no host has read it yet"
+    return f"{row.name} names no zone, {seen}, and the zone here is {default.name}; give it a zone first"
+
+
+def _acting(schedule: ScheduleRecord, member: ResolvedMember, default: Zone) -> ScheduleRecord:
+    """A schedule reduced to what makes it act: what its trigger and its action do not use is empty."""
+    values: dict[str, Any] = {"description": None, **{name: value or None for name, value in SILENT_COLUMNS.items()}}
+    values |= {"action_extra_args": (), "notify_on": tuple(sorted(set(schedule.notify_on)))}
+    used = _OF_TRIGGER.get(schedule.trigger_type, frozenset())
+    values |= dict.fromkeys(frozenset().union(*_OF_TRIGGER.values()) - used)
+    if schedule.trigger_type == "cron":
+        values["resolved_timezone"] = schedule.resolved_timezone or default.name
+    if schedule.trigger_type == "github_poll":
+        values |= {"missed_fire_policy": "skip", "overlap_policy": "skip"}
+    if not schedule.notify_on or not schedule.notify_command:
+        values |= {"notify_on": (), "notify_command": None}
+    if schedule.action_kind not in _PROJECT_KINDS:
+        values["action_project"] = None
+    action = action_of(schedule)
+    if action is not None:
+        columns = action_columns(without_unused(action, keep=frozenset()))
+        kept = ("model", "prompt", "agent", "playbook", "flow_yaml", "command")
+        values |= {f"action_{name}": columns[f"action_{name}"] for name in kept}
+    if schedule.action_kind == "agent" and not schedule.action_model and schedule.action_agent == member.record.action_agent:
+        values["action_model"] = member.profile_model
+    return replace(schedule, **values)
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
