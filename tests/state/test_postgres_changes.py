@@ -11,6 +11,7 @@ from sqlalchemy import event, insert
 
 from studio_tui.state import server_changes
 from studio_tui.state.changes import StoreWatch
+from studio_tui.state.db import StateDB
 from studio_tui.state.schema import projects
 from studio_tui.state.store import Store
 from tests.builders import NOW, a_run
@@ -62,6 +63,19 @@ async def test_what_moves_no_instant_is_told_when_the_server_has_counted_it(
         ):
             await asyncio.to_thread(postgres.run, postgres_database, change)
             assert await _told(watch) == TOLD
+
+
+async def test_what_a_busy_session_changes_is_told_before_it_has_counted_it(store: Store) -> None:
+    """It counts at most once a second, and what comes after that ten seconds after it has fallen idle."""
+    run_id = await a_run(store.db)
+    other = StateDB(url=store.db.url)
+    await other.open()
+    async with StoreWatch(store) as watch:
+        await _silent(watch, 0.3)
+        for number in range(4):
+            await other.execute("UPDATE sessions SET user_label = :label WHERE id = :id", {"label": str(number), "id": run_id})
+            assert await _told(watch, 6) == TOLD
+    await other.close()
 
 
 async def test_our_own_commits_are_told(store: Store) -> None:
