@@ -61,5 +61,5 @@ async def test_a_length_that_is_none_holds_nothing(length: str) -> None:
 
 @pytest.mark.parametrize("kept", [None, "", "none", "x", "nan", "inf", repr(NOW - 1), repr(NOW)])
 async def test_what_is_over_or_cannot_be_read_holds_nothing(kept: str | None) -> None:
-    sidecar = MemorySidecar({} if kept is None else {HOLD_KEY: kept})
+    sidecar = MemorySidecar(kept={} if kept is None else {HOLD_KEY: kept})
     assert await Hold(sidecar, HeldClock()).until() is None

@@ -256,7 +256,7 @@ async def test_hold_is_typed_with_its_length_and_released_by_name(console: Conso
         assert "hold: fire nothing for 30m" in "\n".join(screen_text(app))
         await pilot.press("enter")
         await wait_until(lambda: ("hold_for", "30m") in app.studio.host.calls)
-        await wait_until(lambda: "due until then: nightly at" in "\n".join(screen_text(app)))
+        await wait_until(lambda: any("due until then: nightly at" in text for text in shown_toasts(app)))
         await wait_until(lambda: "host held to" in "\n".join(screen_text(app)))
         await pilot.press("colon", *"go on", "enter")
         await wait_until(lambda: ("release", None) in app.studio.host.calls)
