@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 from studio_tui.domain.durations import parse_duration as parse_duration
+from studio_tui.domain.durations import short_duration as short_duration

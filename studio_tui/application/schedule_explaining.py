@@ -100,5 +100,5 @@ def _host_words(state: str, holder: str | None, reason: str | None) -> str:
         case "stalled":
             return f"the scheduler stalled: {reason or 'it is started again by itself'}"
         case "undecided":
-            return "nobody hosts: nobody has said yet whether this home may be hosted here"
-    return f"nobody hosts: {reason or 'no process fires the schedules of this store'}"
+            return "nobody has said yet whether this home may be hosted here"
+    return reason or "no process hosts the schedules of this store"

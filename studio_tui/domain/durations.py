@@ -40,6 +40,16 @@ def parse_duration(text: str) -> int:
     return seconds
 
 
+def short_duration(seconds: int) -> str:
+    """A length of time as :func:`parse_duration` reads it: ``90s`` is ``1m30s``."""
+    parts, rest = [], seconds
+    for unit, size in _UNITS.items():
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0s"
+
+
 def format_duration(seconds: float) -> str:
     """A length of time in words, exact to the second: ``2 s``, ``15 min``, ``1 h 30 min``, ``7 d``.
 

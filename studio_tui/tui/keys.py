@@ -42,6 +42,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "filter": Action("slash", "filter", "filter this list", "look"),
     "refresh": Action("r", "refresh", "read again, take in new rows", "look"),
     "follow": Action("F", "follow", "follow new lines at the end", "look"),
+    "why": Action("exclamation_mark", "why", "why the schedule fires, fired, or does not", "look"),
     "faults": Action("z", "faults", "show only what went wrong", "look"),
     "repaint": Action("ctrl+l", "repaint", "draw the whole screen again", "look"),
     "mark": Action("space", "mark", "mark this row", "act"),

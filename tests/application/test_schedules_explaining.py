@@ -113,8 +113,8 @@ async def test_what_the_launch_would_refuse_is_the_last_gate(world: Schedules) -
 @pytest.mark.parametrize(
     ("host", "refusals", "words"),
     [
-        ({"state": "off", "reason": "no process hosts it now"}, ["hosted"], "nobody hosts: no process hosts it now"),
-        ({"state": "undecided"}, ["hosted"], "nobody hosts: nobody has said yet"),
+        ({"state": "off", "reason": "no process hosts it now"}, ["hosted"], "will not fire: no process hosts it now"),
+        ({"state": "undecided"}, ["hosted"], "will not fire: nobody has said yet"),
         ({"state": "held", "reason": "held for 1 h"}, ["held"], "will wait: firing is held: held for 1 h"),
         ({"state": "stalled"}, ["hosted"], "the scheduler stalled"),
         ({"state": "standby", "reason": "a li studio daemon runs"}, [], "will fire"),

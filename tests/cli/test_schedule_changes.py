@@ -238,9 +238,9 @@ class TestWhy:
         create(own, "tidy", "--max-runs", "3", "--rate", "2/1h")
         why = own.json("schedules", "why", "tidy")
         assert [gate["gate"] for gate in why["gates"] if not gate["passed"]] == ["hosted"]
-        assert "nobody hosts" in why["answer"]
+        assert "no process hosts" in why["answer"]
         lines = own.out("schedules", "why", "tidy").splitlines()
-        assert lines[0].startswith("tidy: will not fire: nobody hosts")
+        assert lines[0].startswith("tidy: will not fire: no process hosts")
         assert any(line.startswith("ok    rate") and line.endswith("0 of 2 in 3600 s") for line in lines)
 
     def test_a_firing_that_has_passed_is_answered_from_its_record(self, own: Cli) -> None:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from studio_tui.application.errors import NotFound, StudioApplicationError
+from studio_tui.application.errors import Conflict, NotFound, StudioApplicationError
 from studio_tui.application.models.common import Page
 from studio_tui.application.models.definitions import DefinitionDetail, DefinitionSummary
 from studio_tui.application.models.host import (
@@ -27,10 +27,13 @@ from studio_tui.application.models.schedules import (
     Cadence,
     CadenceQuery,
     CreateSchedule,
+    DeleteSchedule,
+    Deletion,
     FireNow,
     FireResult,
     Firing,
     FiringQuery,
+    PatchSchedule,
     ScheduleDetail,
     ScheduleQuery,
     ScheduleResult,
@@ -38,6 +41,7 @@ from studio_tui.application.models.schedules import (
     SetScheduleEnabled,
 )
 from studio_tui.application.models.shows import ShowDetail, ShowSummary
+from studio_tui.application.models.why import Why, WhyQuery
 
 NOW = 1_773_285_120.0
 """2026-03-12 03:12:00 UTC."""
@@ -189,6 +193,8 @@ class FakeSchedules(_Service):
         self.rows: list[ScheduleSummary] = []
         self.details: dict[str, ScheduleDetail] = {}
         self.firings: dict[str, list[Firing]] = {}
+        self.whys: dict[str, Why] = {}
+        self.deletions: dict[str, Deletion] = {}
         self.cadences: Cadence = Cadence(words="every 15 min", zone=None, zone_source=None, fires=())
 
     async def list_schedules(self, query: ScheduleQuery) -> Page[ScheduleSummary]:
@@ -229,6 +235,32 @@ class FakeSchedules(_Service):
         return ScheduleResult(
             schedule_id=row.schedule_id, name=row.name, enabled=command.enabled, updated_at=NOW, next_fire_at=row.next_fire_at
         )
+
+    async def patch_schedule(self, command: PatchSchedule) -> ScheduleResult:
+        await self._asked("patch_schedule", command)
+        row = self._row(command.schedule_id)
+        if row.updated_at != command.expected_updated_at:
+            raise Conflict("schedule", expected=repr(command.expected_updated_at), actual=repr(row.updated_at))
+        changed = tuple(sorted(command.changes.model_fields_set))
+        return ScheduleResult(
+            schedule_id=row.schedule_id, name=row.name, enabled=True, updated_at=NOW, next_fire_at=None, changed=changed
+        )
+
+    async def deletion(self, schedule_id: str) -> Deletion:
+        await self._asked("deletion", schedule_id)
+        return self.deletions.get(schedule_id) or Deletion(
+            schedule_id=schedule_id, name=self._row(schedule_id).name, firings=len(self.firings.get(schedule_id, ()))
+        )
+
+    async def delete_schedule(self, command: DeleteSchedule) -> Deletion:
+        await self._asked("delete_schedule", command)
+        gone = await self.deletion(command.schedule_id)
+        self.rows = [row for row in self.rows if row.schedule_id != command.schedule_id]
+        return gone
+
+    async def why(self, query: WhyQuery) -> Why:
+        await self._asked("why", query)
+        return self.whys[query.firing_id or query.schedule_id]
 
     async def fire_now(self, command: FireNow) -> FireResult:
         await self._asked("fire_now", command)

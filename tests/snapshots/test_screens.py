@@ -95,6 +95,20 @@ async def test_the_form(console: Console, same: Compare) -> None:
         assert await same(pilot)
 
 
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [("!", "NO    overlap"), ("e", "change shop-audit"), ("D", "61 recorded firings vanish")],
+    ids=["why", "edit", "delete"],
+)
+async def test_on_one_schedule(console: Console, same: Compare, size: tuple[int, int], key: str, text: str) -> None:
+    async with console(size, initial="schedules") as (app, pilot):
+        await settled(app, "shop-audit")
+        await pilot.press(key)
+        await settled(app, text)
+        assert await same(pilot)
+
+
 async def test_a_side_pane_of_tmux(console: Console, same: Compare) -> None:
     async with console((60, 16), initial="schedules") as (app, pilot):
         await settled(app, "shop-audit")

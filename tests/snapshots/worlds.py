@@ -5,8 +5,16 @@ from __future__ import annotations
 from studio_tui.application.models.common import StateWord, StatusChange
 from studio_tui.application.models.definitions import DefinitionDetail, DefinitionSummary, DefinitionVersion
 from studio_tui.application.models.runs import BranchSummary, Provenance, RunDetail
-from studio_tui.application.models.schedules import Fire, ScheduleDetail
+from studio_tui.application.models.schedules import (
+    CronTrigger,
+    Deletion,
+    Fire,
+    ScheduleAction,
+    ScheduleDefinition,
+    ScheduleDetail,
+)
 from studio_tui.application.models.shows import PlayView, ShowDetail, ShowSummary
+from studio_tui.application.models.why import Why, WhyGate
 from tests.fakes.studio import NOW, FakeStudio
 from tests.tui.samples import a_call, a_firing, a_run, a_schedule, messages
 
@@ -113,6 +121,12 @@ def _schedules(studio: FakeStudio) -> None:
         max_runs=200,
         executed_runs=61,
         budget_usd=6.0,
+        definition=ScheduleDefinition(
+            name="shop-audit",
+            trigger=CronTrigger(expression="45 * * * *", timezone="Europe/Berlin"),
+            action=ScheduleAction(kind="agent", agent="auditor", prompt="Audit the merges", cwd="/srv/app"),
+            max_runs=200,
+        ),
         next_fires=tuple(
             Fire(
                 at=NOW + 1_980 + 3_600 * hour,
@@ -122,11 +136,46 @@ def _schedules(studio: FakeStudio) -> None:
             for hour in range(5)
         ),
     )
+    studio.schedules.whys[audit.schedule_id] = _why(audit.schedule_id)
+    studio.schedules.deletions[audit.schedule_id] = Deletion(
+        schedule_id=audit.schedule_id, name=audit.name, firings=61, running=("f00dcafe0001",)
+    )
     studio.schedules.firings[audit.schedule_id] = [
         a_firing(0, state=fail, status="failed", exit_code=3, reason="exit code 3", output_tail="reading\ndisk full\n"),
         a_firing(1, state=skip, status="skipped", exit_code=None, reason="overlap: the last firing still runs", output_tail=None),
         *(a_firing(number) for number in range(2, 9)),
     ]
+
+
+def _why(schedule_id: str) -> Why:
+    """Every gate once, two of them shut."""
+    busy = "still running: 1 firing of it (overlap: skip): f00dcafe0001"
+    words = {
+        "hosted": "this process fires the schedules of this store",
+        "held": "firing is not held",
+        "enabled": "it is on",
+        "definition": "it can be read and computed",
+        "due": "due in 33 min",
+        "threshold": "no threshold",
+        "overlap": busy,
+        "budget": "$4.10 of $6.00 spent",
+        "rate": "1 of 3 in 3600 s",
+        "max_runs": "61 of 200 runs used",
+        "slots": "2 of 4 slots taken",
+        "launch": "directory '/srv/app' does not exist",
+    }
+    shut = ("overlap", "launch")
+    return Why(
+        schedule_id=schedule_id,
+        name="shop-audit",
+        about="coming",
+        at=NOW + 1_980,
+        local="Thu 2026-03-12 04:45 CET",
+        fires=False,
+        answer=f"will not fire: {busy}",
+        gates=tuple(WhyGate(gate=gate, passed=gate not in shut, words=said) for gate, said in words.items()),
+        chain=("on fail: kind agent, agent notify-ops with a prompt of its own",),
+    )
 
 
 def _shows(studio: FakeStudio) -> None:

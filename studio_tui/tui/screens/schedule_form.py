@@ -1,67 +1,36 @@
-"""A small form for a new schedule: what fires, when, and what it may do."""
+"""A small form for a schedule, new or stored: what fires, when, and what it may do."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from textual import on
 
-from studio_tui.application.durations import parse_duration
-from studio_tui.application.errors import StudioApplicationError, ValidationFailure
-from studio_tui.application.models.schedules import (
-    AtTrigger,
-    CadenceQuery,
-    CreateSchedule,
-    CronTrigger,
-    IntervalTrigger,
-    ScheduleAction,
-    ScheduleResult,
-)
+from studio_tui.application.errors import Conflict, StudioApplicationError, ValidationFailure
+from studio_tui.application.models.schedules import CadenceQuery, PatchSchedule, ScheduleDetail, ScheduleResult
 from studio_tui.tui.screens.dialogs import FormDialog, Words
-from studio_tui.tui.widgets.form import Form, FormField
+from studio_tui.tui.screens.schedule_values import FIELDS, command_of, filled, needed, patch_of, trigger_of, values_of
+from studio_tui.tui.widgets.form import Form
 
 if TYPE_CHECKING:
     from studio_tui.application.studio import Studio
 
-_FIELDS: Final = (
-    FormField("name", "name", hint="nightly-backup"),
-    FormField("trigger", "fires", choices=("every", "cron", "at")),
-    FormField("seconds", "every", hint="30s, 15m, 1h, 7d"),
-    FormField("expression", "cron", hint="0 2 * * *"),
-    FormField("timezone", "zone", hint="Europe/Berlin; empty: the host's"),
-    FormField("at", "at", hint="2026-12-24 18:00, in this machine's zone"),
-    FormField("action", "runs", choices=("command", "agent", "play", "flow")),
-    FormField("command", "command", hint="executable and arguments, quoted as in a shell"),
-    FormField("agent", "agent", hint="name of an agent"),
-    FormField("playbook", "playbook", hint="name of a playbook"),
-    FormField("model", "model", hint="provider/model"),
-    FormField("prompt", "prompt", hint="what it is asked to do"),
-    FormField("cwd", "directory", hint="absolute path"),
-    FormField("overlap_policy", "overlap", choices=("skip", "allow")),
-    FormField("missed_fire_policy", "missed", choices=("skip", "run_once")),
-    FormField("max_runs", "at most", hint="number of runs; empty: no limit"),
-)
-_ALWAYS: Final = {"name", "trigger", "action", "cwd", "overlap_policy", "missed_fire_policy", "max_runs"}
-_OF_TRIGGER: Final = {"every": {"seconds"}, "cron": {"expression", "timezone"}, "at": {"at"}}
-_OF_ACTION: Final = {
-    "command": {"command"},
-    "agent": {"agent", "model", "prompt"},
-    "play": {"playbook", "prompt"},
-    "flow": {"model", "prompt"},
-}
-
 
 class ScheduleForm(FormDialog[ScheduleResult]):
-    """Makes a schedule; the next fires are shown while its trigger is typed."""
+    """Makes a schedule, or changes the one that is given; the next fires are shown while its trigger is typed.
+
+    Of a stored schedule only what was changed is sent, against the version that is shown. When somebody else changed it
+    meanwhile, the form says what stands there now; saving again keeps what was typed here.
+    """
 
     DEFAULT_CSS = "ScheduleForm > .dialog { width: 78; max-width: 100%; }"
 
-    def __init__(self, studio: Studio) -> None:
-        super().__init__("new schedule", _FIELDS)
-        self._studio = studio
+    def __init__(self, studio: Studio, stored: ScheduleDetail | None = None) -> None:
+        self._studio, self._stored = studio, stored
+        self._before = _values(stored) if stored is not None else {}
+        title = f"change {stored.name}" if stored is not None else "new schedule"
+        super().__init__(title, filled(self._before) if stored is not None else FIELDS)
 
     def on_mount(self) -> None:
         """Only the fields that the chosen kinds need."""
@@ -73,19 +42,39 @@ class ScheduleForm(FormDialog[ScheduleResult]):
         self._show_needed()
 
     def _show_needed(self) -> None:
-        values = self.form.values
-        needed = _ALWAYS | _OF_TRIGGER[values["trigger"]] | _OF_ACTION[values["action"]]
-        self.form.show_fields(frozenset(needed))
+        self.form.show_fields(needed(self.form.values))
 
     async def submit(self, values: Mapping[str, str]) -> ScheduleResult:
-        """Make it."""
-        return await self._studio.schedules.create_schedule(command_of(values))
+        """Make it, or send what was changed."""
+        if self._stored is None:
+            return await self._studio.schedules.create_schedule(command_of(values))
+        changes = patch_of(values, self._before)
+        try:
+            return await self._patch(self._stored, changes)
+        except Conflict as conflict:
+            if conflict.expected is None:
+                raise
+            return await self._after_conflict(self._stored, values, conflict)
+
+    async def _patch(self, stored: ScheduleDetail, changes: object) -> ScheduleResult:
+        command = {"schedule_id": stored.schedule_id, "expected_updated_at": stored.updated_at, "changes": changes}
+        return await self._studio.schedules.patch_schedule(PatchSchedule.model_validate(command))
+
+    async def _after_conflict(self, seen: ScheduleDetail, values: Mapping[str, str], conflict: Conflict) -> ScheduleResult:
+        """A firing moves the version, too: when the definition is what was shown, the change is sent again."""
+        self._stored = fresh = await self._studio.schedules.get_schedule(seen.schedule_id)
+        if fresh.definition == seen.definition:
+            return await self._patch(fresh, patch_of(values, self._before))
+        self._before = _values(fresh)
+        message = f"{conflict}: save again to keep what is typed here, esc to leave it as it is now"
+        raise Conflict("schedule", expected=conflict.expected, actual=conflict.actual, message=message) from conflict
 
     def preview(self, values: Mapping[str, str]) -> Words:
         """The trigger in words and its next fires, or what is wrong with it."""
+        if values["trigger"] not in ("every", "cron", "at"):
+            return [[("its trigger stays as it is", "faint")]]
         try:
-            trigger = trigger_of(values)
-            cadence = self._studio.schedules.cadence(CadenceQuery(trigger=trigger, count=3))
+            cadence = self._studio.schedules.cadence(CadenceQuery(trigger=trigger_of(values), count=3))
         except ValidationFailure as failure:
             return [[(failure.field_errors[0].message, "faint")]]
         except StudioApplicationError as error:
@@ -99,68 +88,7 @@ class ScheduleForm(FormDialog[ScheduleResult]):
         ]
 
 
-def command_of(values: Mapping[str, str]) -> CreateSchedule:
-    """What the form's values mean. Raises :class:`ValidationFailure` naming the field."""
-    limit = values.get("max_runs", "").strip()
-    return CreateSchedule(
-        name=values["name"].strip(),
-        trigger=trigger_of(values),
-        action=action_of(values),
-        overlap_policy="allow" if values["overlap_policy"] == "allow" else "skip",
-        missed_fire_policy="run_once" if values["missed_fire_policy"] == "run_once" else "skip",
-        max_runs=_whole(limit) if limit else None,
-    )
-
-
-def trigger_of(values: Mapping[str, str]) -> CronTrigger | IntervalTrigger | AtTrigger:
-    """The trigger that the values spell."""
-    if values["trigger"] == "cron":
-        return CronTrigger(expression=values.get("expression", ""), timezone=values.get("timezone", "").strip() or None)
-    if values["trigger"] == "at":
-        return AtTrigger(at=_instant(values.get("at", "")))
-    try:
-        return IntervalTrigger(seconds=parse_duration(values.get("seconds", "")))
-    except ValueError as error:
-        raise ValidationFailure.of("seconds", "duration", str(error)) from None
-
-
-def action_of(values: Mapping[str, str]) -> ScheduleAction:
-    """The action that the values spell."""
-
-    def given(name: str) -> str | None:
-        return values.get(name, "").strip() or None
-
-    cwd = given("cwd")
-    match values["action"]:
-        case "command":
-            executable, *arguments = _words(values.get("command", ""))
-            return ScheduleAction(kind="command", command=executable, command_args=tuple(arguments), cwd=cwd)
-        case "agent":
-            return ScheduleAction(kind="agent", agent=given("agent"), model=given("model"), prompt=given("prompt"), cwd=cwd)
-        case "play":
-            return ScheduleAction(kind="play", playbook=given("playbook"), prompt=given("prompt"), cwd=cwd)
-        case _:
-            return ScheduleAction(kind="flow", model=given("model"), prompt=given("prompt"), cwd=cwd)
-
-
-def _words(text: str) -> list[str]:
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        raise ValidationFailure.of("command", "quotes", "has a quote that is not closed") from None
-    if not words:
-        raise ValidationFailure.of("command", "required", "name an executable, and its arguments after it")
-    return words
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ValidationFailure.of("max_runs", "number", "is a whole number of at least 1, or empty for no limit")
-    return int(text)
-
-
-def _instant(text: str) -> float:
-    try:
-        return datetime.fromisoformat(text.strip()).astimezone().timestamp()
-    except ValueError:
-        raise ValidationFailure.of("at", "instant", "is a date and a time such as 2026-12-24 18:00") from None
+def _values(stored: ScheduleDetail) -> dict[str, str]:
+    if stored.definition is None:
+        return {"name": stored.name}
+    return values_of(stored.definition, trigger_type=stored.trigger_type, action_kind=stored.action_kind)

@@ -17,6 +17,7 @@ from studio_tui.tui.keys import bind
 from studio_tui.tui.safe_text import fold
 from studio_tui.tui.screens.base import StudioScreen
 from studio_tui.tui.screens.schedule_columns import firing_columns, next_words
+from studio_tui.tui.screens.schedule_why import ask_why
 from studio_tui.tui.statuses import Span, reason_token, state_cell
 from studio_tui.tui.widgets.facts import fact, heading, wrapped
 from studio_tui.tui.widgets.notice import Notice
@@ -40,7 +41,7 @@ class ScheduleHistoryScreen(StudioScreen):
         #firings { height: 3fr; }
     }
     """
-    BINDINGS = [bind("pane.next", "app.focus_next", verb="output"), bind("copy", "copy")]
+    BINDINGS = [bind("pane.next", "app.focus_next", verb="output"), bind("why", "why"), bind("copy", "copy")]
 
     def __init__(self, schedule_id: str) -> None:
         super().__init__()
@@ -147,6 +148,10 @@ class ScheduleHistoryScreen(StudioScreen):
         from studio_tui.tui.screens.run_detail import RunDetailScreen  # the transcript is not needed before
 
         self.app.push_screen(RunDetailScreen(row.run_ids[0]))
+
+    def action_why(self) -> None:
+        """Why the firing under the cursor came about or did not, from what was recorded; without one, the next firing."""
+        ask_why(self, self._schedule_id, firing_id=self.list.cursor_id)
 
     def action_copy(self) -> None:
         """Copy the output of the firing under the cursor, or its id when it wrote nothing."""

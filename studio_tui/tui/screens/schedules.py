@@ -13,6 +13,8 @@ from studio_tui.application.errors import StudioApplicationError
 from studio_tui.application.models.common import Page
 from studio_tui.application.models.host import HostStatus
 from studio_tui.application.models.schedules import (
+    DeleteSchedule,
+    Deletion,
     FireNow,
     FireResult,
     ScheduleDetail,
@@ -21,16 +23,17 @@ from studio_tui.application.models.schedules import (
     ScheduleSummary,
     SetScheduleEnabled,
 )
-from studio_tui.application.zone_words import zone_origin
+from studio_tui.tui import failures
 from studio_tui.tui import format as fmt
 from studio_tui.tui.hosting import host_line
 from studio_tui.tui.keys import bind
 from studio_tui.tui.screens.base import StudioScreen
 from studio_tui.tui.screens.dialogs import Confirm
-from studio_tui.tui.screens.schedule_columns import next_words, schedule_columns
+from studio_tui.tui.screens.schedule_columns import schedule_columns
+from studio_tui.tui.screens.schedule_facts import deletion_words, next_fires, schedule_facts
 from studio_tui.tui.screens.schedule_history import ScheduleHistoryScreen
+from studio_tui.tui.screens.schedule_why import ask_why
 from studio_tui.tui.statuses import Span
-from studio_tui.tui.widgets.facts import fact, heading, wrapped
 from studio_tui.tui.widgets.filter_line import FilterLine
 from studio_tui.tui.widgets.notice import Notice
 from studio_tui.tui.widgets.panes import LinesPane
@@ -61,8 +64,11 @@ class SchedulesScreen(StudioScreen):
     BINDINGS = [
         bind("toggle", "switch"),
         bind("run_now", "run_now"),
+        bind("why", "why"),
+        bind("edit", "edit"),
         bind("new", "create"),
         bind("filter", "filter"),
+        bind("delete", "delete"),
         bind("copy", "copy", show=False),
     ]
 
@@ -231,6 +237,58 @@ class SchedulesScreen(StudioScreen):
 
         self.app.push_screen(ScheduleForm(self.studio), made)
 
+    def action_edit(self) -> None:
+        """The form with the schedule under the cursor in it, as it is stored now."""
+        row = self.list.row
+        if row is not None:
+            schedule_id = row.schedule_id
+            self.ask("edit", lambda: self.studio.schedules.get_schedule(schedule_id), self._edit, self._cannot)
+
+    def _edit(self, stored: ScheduleDetail) -> None:
+        from studio_tui.tui.screens.schedule_form import ScheduleForm  # only who asks for it pays for it
+
+        def changed(result: ScheduleResult | None) -> None:
+            if result is not None:
+                what = f"changed: {', '.join(result.changed)}" if result.changed else "stays as it is"
+                self.studio_app.toast(f"{result.name} {what}")
+                self.refresh_data()
+
+        if self.is_current:
+            self.app.push_screen(ScheduleForm(self.studio, stored), changed)
+
+    def action_delete(self) -> None:
+        """Say what would vanish with the schedule under the cursor, and ask."""
+        row = self.list.row
+        if row is not None:
+            schedule_id = row.schedule_id
+            self.ask("delete", lambda: self.studio.schedules.deletion(schedule_id), self._ask_to_delete, self._cannot)
+
+    def _ask_to_delete(self, deletion: Deletion) -> None:
+        if deletion.obstacle is not None:
+            self.studio_app.toast(f"{deletion.name} cannot be deleted: {deletion.obstacle}")
+            return
+        command = DeleteSchedule(schedule_id=deletion.schedule_id, although_running=bool(deletion.running))
+
+        def deleted(gone: Deletion) -> None:
+            self.studio_app.toast(f"{gone.name} is deleted")
+            self.refresh_data()
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.act(lambda: self.studio.schedules.delete_schedule(command), deleted)
+
+        if self.is_current:
+            title = f"delete {deletion.name}? ({deletion.schedule_id})"
+            self.app.push_screen(Confirm(title, deletion_words(deletion), verb="delete"), answered)
+
+    def _cannot(self, error: StudioApplicationError) -> None:
+        self.studio_app.toast(failures.explain(error).sentence)
+
+    def action_why(self) -> None:
+        """Why the schedule under the cursor will fire or will not."""
+        if self.list.cursor_id:
+            ask_why(self, self.list.cursor_id)
+
     @on(VirtualList.Opened)
     def _opened(self, event: VirtualList.Opened) -> None:
         if event.row_id is not None:
@@ -243,7 +301,7 @@ class SchedulesScreen(StudioScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing changes in a store that must not be written."""
-        if action in ("switch", "run_now", "create") and self.studio_app.is_open:
+        if action in ("switch", "run_now", "create", "edit", "delete") and self.studio_app.is_open:
             return True if self.studio.store.status().mode == "ready" else None
         return True
 
@@ -276,46 +334,3 @@ class SchedulesScreen(StudioScreen):
         self.query_one("#host").styles.margin = (1, 0, 0, 0) if height >= 20 else (0, 0, 0, 0)
         self.query_one(FilterLine).styles.margin = (0, 0, 1, 0) if height >= 20 else (0, 0, 0, 0)
         self._draw_preview()
-
-
-def schedule_facts(row: ScheduleSummary, detail: ScheduleDetail | None, width: int, now: float) -> list[Sequence[Span]]:
-    """A schedule in a few lines: what stands in its way first."""
-    owner = f" · {row.owner}" if row.owner else ""
-    lines: list[Sequence[Span]] = [[*heading(row.name), (f"  {row.trigger_type} · {row.action_kind}{owner}", "faint")]]
-    for problem in row.problems[:2]:
-        lines += wrapped("broken", problem, width, "fail", limit=1, indent=3)
-    if row.blocked:
-        lines += wrapped("not here", row.blocked, width, "warn", limit=2, indent=3)
-    due = row.next_fire_at if row.enabled else None
-    next_at = f"   next {fmt.stamp(due)} ({next_words(due, now)})" if due is not None else ""
-    lines.append(fact("when", (row.trigger, "ink"), next_at, indent=3))
-    if row.zone:
-        fallback = (row.zone_source or "").startswith("fallback:")
-        origin = (f"   {zone_origin(row.zone_source)}", "faint")
-        lines.append(fact("zone", (row.zone, "warn" if fallback else "soft"), origin, indent=3))
-    if detail is not None:
-        lines += wrapped("runs", " ".join(detail.command_line) or row.action, width, "ink", limit=2, indent=3)
-        lines.append(fact("in", detail.working_directory or "no directory: it will be refused", indent=3))
-        lines.append(fact("policy", *_policies(detail), indent=3))
-    if row.description:
-        lines += wrapped("about", row.description, width, limit=1, indent=3)
-    return lines
-
-
-def _policies(detail: ScheduleDetail) -> Sequence[Span]:
-    parts = [f"overlap {detail.overlap_policy}", f"missed {detail.missed_fire_policy}"]
-    if detail.max_runs is not None:
-        parts.append(f"{detail.executed_runs} of {detail.max_runs} runs")
-    if detail.budget_usd is not None:
-        parts.append(f"budget {fmt.money(detail.budget_usd)} usd")
-    return [("   ".join(parts), "soft")]
-
-
-def next_fires(detail: ScheduleDetail, now: float) -> Sequence[Sequence[Span]]:
-    """The coming fires in the schedule's own zone, with what daylight saving does to them."""
-    lines: list[Sequence[Span]] = [heading("next", detail.zone or "")]
-    for fire in detail.next_fires:
-        lines.append(
-            [("   ", "ink"), (fire.local, "ink"), (f"  {next_words(fire.at, now)}", "faint"), (f"  {fire.note or ''}", "warn")]
-        )
-    return lines if detail.next_fires else [heading("next", "nothing more will fire" if detail.enabled else "off")]

@@ -135,6 +135,7 @@ class Form(Vertical):
     def __init__(self, fields: Sequence[FormField]) -> None:
         super().__init__()
         self._rows = {field.name: FormRow(field) for field in fields}
+        self._shown = frozenset(self._rows)
 
     def compose(self) -> ComposeResult:
         """The rows."""
@@ -142,11 +143,12 @@ class Form(Vertical):
 
     @property
     def values(self) -> Mapping[str, str]:
-        """What is entered, by field name; hidden fields left out."""
-        return {name: row.value for name, row in self._rows.items() if row.display}
+        """What is entered, by field name; hidden fields left out. A form that is closing keeps its values."""
+        return {name: row.value for name, row in self._rows.items() if name in self._shown}
 
     def show_fields(self, names: frozenset[str]) -> None:
         """Show these fields and hide the others; what was typed in those is kept."""
+        self._shown = names
         for name, row in self._rows.items():
             row.display = name in names
 
