@@ -25,6 +25,7 @@ _PLAIN: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType(
         "definitions.get_definition": {"kind": "agent"},
         "definitions.get_version": {"kind": "agent"},
         "definitions.list_versions": {"kind": "agent"},
+        "host.hold_for": {"duration": "1h"},
         "schedules.cadence": {"trigger": {"kind": "interval", "seconds": 60}},
         "schedules.why": {"firing_id": None},
         "schedules.create_schedule": {
