@@ -39,6 +39,7 @@ _NEEDED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """Which fields each kind cannot do without. The peer accepts a schedule with nothing to run; it fails at every fire."""
 
+_BLANK: Final = ScheduleAction(kind="command")
 _PARTICULAR: Final = tuple(sorted(frozenset().union(*_USED.values())))
 
 
@@ -75,9 +76,8 @@ def _step_failures(action: ScheduleAction, named: Set[str]) -> Iterator[FieldFai
 
 def without_unused(action: ScheduleAction, *, keep: Set[str]) -> ScheduleAction:
     """The action without what its kind does not pass on, but for the fields in ``keep``."""
-    fields = ScheduleAction.model_fields
     idle = [field for field in _PARTICULAR if field not in _USED[action.kind] and field not in keep]
-    return action.model_copy(update={field: fields[field].get_default(call_default_factory=True) for field in idle})
+    return action.model_copy(update={field: getattr(_BLANK, field) for field in idle})
 
 
 def _unused(action: ScheduleAction) -> Iterator[FieldFailure]:

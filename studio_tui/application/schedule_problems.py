@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from studio_tui.application.action_rules import shape_failures, without_unused
-from studio_tui.application.schedule_definition import action_of
+from studio_tui.application.models.schedules import ScheduleAction
 from studio_tui.domain.cadence import CadenceError, next_fire
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 from studio_tui.domain.stored_rules import stored_faults
@@ -45,9 +45,9 @@ def _known_value_problems(**columns: Any) -> tuple[str, ...]:
 
 
 def _value_problems(schedule: ScheduleRecord) -> tuple[str, ...]:
-    action = action_of(schedule)
-    if action is None:
-        return ("action_kind: the action cannot be read",)
+    values: dict[str, Any] = {column.removeprefix("action_"): getattr(schedule, column) for column in _ACTION_COLUMNS}
+    # The readers of rows have seen to the types, and a list is long: nothing is validated twice here.
+    action = ScheduleAction.model_construct(**values, playbook_args=dict(schedule.action_playbook_args))
     faults = shape_failures(without_unused(action, keep=frozenset()))
     return tuple(f"action_{'.'.join(map(str, fault.path[1:]))}: {fault.message}" for fault in faults)
 
