@@ -47,7 +47,8 @@ def _known_value_problems(**columns: Any) -> tuple[str, ...]:
 def _value_problems(schedule: ScheduleRecord) -> tuple[str, ...]:
     values: dict[str, Any] = {column.removeprefix("action_"): getattr(schedule, column) for column in _ACTION_COLUMNS}
     # The readers of rows have seen to the types, and a list is long: nothing is validated twice here.
-    action = ScheduleAction.model_construct(**values, playbook_args=dict(schedule.action_playbook_args))
+    values["playbook_args"] = dict(schedule.action_playbook_args)
+    action = ScheduleAction.model_construct(**values)
     faults = shape_failures(without_unused(action, keep=frozenset()))
     return tuple(f"action_{'.'.join(map(str, fault.path[1:]))}: {fault.message}" for fault in faults)
 

@@ -19,8 +19,10 @@ from typing import Any
 import pytest
 
 from studio_tui.application.errors import Conflict
+from studio_tui.application.ports import ActProvenance
 from studio_tui.processes.stop import marked
 from studio_tui.state.store import Store
+from studio_tui.state.stores.schedule_writes import ScheduleWriteStore
 from tests.builders import a_schedule
 from tests.processes.conftest import DATA
 from tests.processes.waiting import until
@@ -316,6 +318,33 @@ async def test_what_is_not_there_has_failed_once_and_for_all(home: Path) -> None
             await until(lambda made=made: made.host.last_pass_at is not None)
     (row,) = firings(home)
     assert "no executable 'no-such-command' found; looked in " in row["error_detail"]
+
+
+async def test_a_schedule_that_is_deleted_while_it_runs_ends_cleanly(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    go = home / "go"
+    os.mkfifo(go)
+    again = {"action_command": "sh", "action_command_args": ["-c", "exit 0"], "on_fail": None}
+    await schedule(home, "sh", "-c", f"read line < {go}; exit 3", on_fail=again)
+    async with console(home, allowed=frozenset({"sh"})) as made:
+        await made.host.start()
+        await until(lambda: [row for row in firings(home, "running") if row["dispatched_at"]])
+        (row,) = firings(home)
+        writes = ScheduleWriteStore(made.store.db)
+        by = ActProvenance("cli", "op", "/")
+        named: dict[str, Any] = {"expected_updated_at": None, "now": time.time(), "by": by}
+        with pytest.raises(Conflict, match=row["id"]):
+            await writes.delete_schedule(row["schedule_id"], although_running=False, **named)
+        await writes.delete_schedule(row["schedule_id"], although_running=True, **named)
+        await asyncio.to_thread(go.write_text, "on with it\n")
+        await made.host.idle()
+        assert made.host.state == "hosting"
+        assert made.notes.recall(row["id"]) is None
+    assert firings(home) == []
+    (invocation,) = select(home, "SELECT * FROM invocations")
+    assert (invocation["status"], invocation["status_reason_code"]) == ("failed", "run.failed.exit_nonzero")
+    last = select(home, "SELECT status FROM status_transitions WHERE entity_type = 'schedule' ORDER BY created_at")[-1]
+    assert last["status"] == "deleted"
+    assert [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")] == []
 
 
 async def test_looking_makes_no_host_file(home: Path) -> None:
