@@ -44,6 +44,8 @@ def commands(app: StudioApp, below: Screen[Any]) -> tuple[Command, ...]:
         held = app.studio.host.status().held_until is not None
         name, words = ("release", "go on firing: end the hold") if held else ("hold", "hold: fire nothing for a time")
         found[name] = Command(name, words, "", f"app.{name}", app)
+        if app.studio.store.status().mode == "read_only" and app.top_screen is not None:
+            found["upgrade"] = Command("upgrade", "upgrade the store", "", "upgrade", app.top_screen)
     found["quit"] = Command("quit", "quit the console", shown_key(ACTIONS["up"].keys), "app.ask_to_quit", app)
     for theme in PALETTES:
         found[f"theme.{theme}"] = Command(f"theme.{theme}", f"colours: {theme}", "", f"app.theme('{theme}')", app)

@@ -41,6 +41,7 @@ from studio_tui.application.models.schedules import (
     SetScheduleEnabled,
 )
 from studio_tui.application.models.shows import ShowDetail, ShowSummary
+from studio_tui.application.models.state import MigrationPlan, MigrationProgress, MigrationReport, ProgressListener
 from studio_tui.application.models.why import Why, WhyQuery
 
 NOW = 1_773_285_120.0
@@ -363,6 +364,8 @@ class FakeStore(_Service):
     def __init__(self) -> None:
         super().__init__()
         self.now = StoreStatus(mode="ready", label="state.db", home="/srv/agents", version="0.36.0")
+        self.plan_now = MigrationPlan(label="state.db")
+        self.steps: asyncio.Queue[MigrationProgress | None] = asyncio.Queue()
 
     def status(self) -> StoreStatus:
         return self.now
@@ -370,6 +373,19 @@ class FakeStore(_Service):
     async def create(self) -> None:
         await self._asked("create")
         self.now = self.now.model_copy(update={"mode": "ready", "reason": None})
+
+    async def plan(self) -> MigrationPlan:
+        await self._asked("plan")
+        return self.plan_now
+
+    async def migrate(self, listen: ProgressListener | None = None) -> MigrationReport:
+        """Tells what the test puts into ``steps``, until that is ``None``."""
+        await self._asked("migrate")
+        while (step := await self.steps.get()) is not None:
+            if listen is not None:
+                listen(step)
+        self.now = self.now.model_copy(update={"mode": "ready", "reason": None})
+        return MigrationReport(label="state.db", changes=self.plan_now.changes, backups=("state.db.bak",))
 
 
 class FakeOverview(_Service):

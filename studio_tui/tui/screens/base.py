@@ -159,6 +159,12 @@ class StudioScreen(ChromeScreen):
         """Read again by hand."""
         self.refresh_data()
 
+    def action_upgrade(self) -> None:
+        """Bring an older store up to date."""
+        from studio_tui.tui.screens.upgrade import ask_to_upgrade
+
+        ask_to_upgrade(self)
+
     def action_back(self) -> None:
         """Up one level; at the top there is nothing to go back to."""
         if self.studio_app.depth > 1:
