@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Insert, RowMapping, Table, func, insert, literal, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict
 from studio_tui.application.ports.lifecycle import Override
 from studio_tui.domain.reasons import REASON_WORDS
 from studio_tui.domain.statuses import VOCABULARIES, Vocabulary
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.queries.admin_events import new_event
 from studio_tui.state.schema import (
     dispatch_outbox,
@@ -110,7 +110,7 @@ async def write_status(
             return False
         previous = row["status"]
         values = _derived(row, vocabulary, status, values, now)
-    forced = not _follows(vocabulary, previous, status, override)
+    forced = not _follows(vocabulary, previous, status, source, override)
     if entity != "dispatch":
         values |= reason_columns(reason_code, summary, evidence)
     if (entity, status) == ("invocation", "cancelled") and override is None:
@@ -202,9 +202,14 @@ def _guard_suffices(vocabulary: Vocabulary, expected: Collection[str | None] | N
     )
 
 
-def _follows(vocabulary: Vocabulary, previous: str | None, status: str, override: Override | None) -> bool:
-    """Whether the change is an ordinary one; False when only the override lets it pass. Raises :class:`Conflict`."""
-    if previous is None or vocabulary.allows(previous, status):
+def _follows(vocabulary: Vocabulary, previous: str | None, status: str, source: str, override: Override | None) -> bool:
+    """Whether the change is an ordinary one; False when only the override lets it pass. Raises :class:`Conflict`.
+
+    What may be taken out of its end at all (a message that is sent once more) is taken out by an operator only.
+    """
+    if previous is None or previous == status:
+        return True
+    if vocabulary.allows(previous, status) and (previous not in vocabulary.terminal or source == "operator"):
         return True
     if override is None:
         ended = previous in vocabulary.terminal

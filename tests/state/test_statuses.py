@@ -53,7 +53,7 @@ async def a_row(db: StateDB, entity: str) -> str:
 
 
 def change_of(entity: str, row_id: str, status: str, **values: Any) -> StatusChange:
-    given = {"summary": "because", "source": "admin", "actor": "op", "reason_code": reason_for(entity), **values}
+    given = {"summary": "because", "source": "operator", "actor": "op", "reason_code": reason_for(entity), **values}
     return StatusChange(entity, row_id, status, **given)
 
 
@@ -181,6 +181,18 @@ async def test_what_no_change_can_be(
     with pytest.raises(ValidationFailure):
         await statuses.change(StatusChange(entity, run_id, status, **given))
     assert await _found(db, sessions, run_id) == ("running", [], [])
+
+
+@pytest.mark.parametrize("status", ["dead_letter", "expired"])
+async def test_only_an_operator_sends_a_message_once_more(db: StateDB, statuses: StatusStore, status: str) -> None:
+    row_id = await a_row(db, "dispatch")
+    await _begin_at(db, dispatch_outbox, row_id, status)
+    for source in ("admin", "scheduler"):
+        with pytest.raises(Conflict, match="ended already"):
+            await statuses.change(change_of("dispatch", row_id, "pending", source=source))
+    assert await statuses.change(change_of("dispatch", row_id, "pending", source="operator"))
+    refused = ["status_transition_rejected"] * 2
+    assert await _found(db, dispatch_outbox, row_id) == ("pending", [f"{status} pending"], refused)
 
 
 async def test_a_row_that_is_gone(statuses: StatusStore) -> None:
