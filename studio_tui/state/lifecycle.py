@@ -45,7 +45,7 @@ STATUS_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     }
 )
 """The table of each entity with a status column of its own; a schedule's is ``enabled`` (see ``definition_history``)."""
-_EXTRA_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+EXTRA_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "session": frozenset({"ended_at", "duration_ms", "ended_at_is_approximate", "node_metadata", "current_phase"}),
         "invocation": frozenset({"ended_at"}),
@@ -190,7 +190,7 @@ def _checked(entity: str, status: str, reason_code: str) -> Vocabulary:
 
 def _checked_extra(entity: str, extra: Mapping[str, object] | None) -> dict[str, object]:
     values = dict(extra or {})
-    if unknown := values.keys() - _EXTRA_FIELDS.get(entity, frozenset()):
+    if unknown := values.keys() - EXTRA_FIELDS.get(entity, frozenset()):
         raise ValueError(f"not to be written with a status of {entity}: {', '.join(sorted(unknown))}")
     return values
 

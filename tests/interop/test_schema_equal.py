@@ -13,6 +13,7 @@ import pytest
 
 from studio_tui.domain.reasons import REASON_WORDS
 from studio_tui.domain.statuses import VOCABULARIES
+from studio_tui.state.lifecycle import CREATED, EXTRA_FIELDS
 from studio_tui.state.store import Store
 from studio_tui.state.urls import normalize_state_db_url
 from tests.interop.peer_call import ask_peer
@@ -119,6 +120,7 @@ def test_the_words_of_the_peer(tmp_path: Path) -> None:
     answer = ask_peer(
         tmp_path,
         """
+from lionagi.state.db import _INITIAL_REASON_CODES, EXTRA_STATUS_WRITE_FIELDS_BY_ENTITY_TYPE
 from lionagi.state.lifecycle.policy import build_default_registry
 from lionagi.state.reasons import VALID_REASON_CODES
 policies = {name: build_default_registry().get(name) for name in ARGUMENTS["names"]}
@@ -127,6 +129,10 @@ return {
     "statuses": {name: sorted(policy.statuses) for name, policy in policies.items()},
     "terminal": {name: sorted(policy.terminal_statuses) for name, policy in policies.items()},
     "prefixes": {name: sorted(policy.reason_prefixes) for name, policy in policies.items()},
+    "edges": {name: {status: sorted({edge.to_status for edge in policy.edges.get(status, ())} - {status})
+        for status in policy.statuses} for name, policy in policies.items()},
+    "first": {" ".join(key): code for key, code in _INITIAL_REASON_CODES.items()},
+    "extra": {name: sorted(fields) for name, fields in EXTRA_STATUS_WRITE_FIELDS_BY_ENTITY_TYPE.items()},
 }
 """,
         names=sorted(VOCABULARIES),
@@ -137,6 +143,13 @@ return {
     for name, prefixes in answer["prefixes"].items():
         # more than its transition policy allows: the peer's other writer, which reapers use, does not look at prefixes
         assert set(prefixes) <= set(VOCABULARIES[name].reason_prefixes)
+    for name, found in VOCABULARIES.items():
+        edges = {status: sorted(found.edges.get(status, frozenset()) - {status}) for status in found.statuses}
+        assert edges == answer["edges"][name], name
+    assert {" ".join(key): code for key, code in CREATED.items()} == answer["first"]
+    for name, fields in answer["extra"].items():
+        # more for firings and messages, whose workers write those with their status
+        assert set(fields) <= EXTRA_FIELDS.get(name, frozenset()), name
 
 
 URLS = [
