@@ -7,9 +7,9 @@ from collections import defaultdict
 from typing import Any, Final
 
 from sqlalchemy import Table, insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.state import schema
+from studio_tui.state.async_core import AsyncConnection
 
 MINUTE: Final = 60.0
 HOUR: Final = 3600.0

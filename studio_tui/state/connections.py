@@ -10,9 +10,9 @@ from threading import Thread
 from typing import Any, Final
 
 from sqlalchemy import event
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.async_core import AsyncConnection, AsyncEngine
 from studio_tui.state.driver import DriverConnection
 from studio_tui.state.engine import make_engine, make_readonly_engine, stop_question
 from studio_tui.state.urls import dialect_of, sqlite_path

@@ -7,9 +7,9 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from sqlalchemy import literal, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports import ActProvenance
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import advisory_lock
 from studio_tui.state.lifecycle import transition
 from studio_tui.state.schema import status_transitions

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Column, Table, func, select
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.driver import DriverConnection
 
 if TYPE_CHECKING:

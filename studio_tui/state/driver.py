@@ -6,6 +6,7 @@ than a page that an index yields. Here a statement is run, read to its end and l
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -33,14 +34,20 @@ class DriverConnection(aiosqlite.Connection):
     def __init__(self, name: str, *, timeout: float, pragmas: Iterable[str], reads_only: bool) -> None:
         self.stop_asking: Final = threading.Event()
         self._reads_only = reads_only
+        self._made: Final[list[sqlite3.Connection]] = []
         stopped = self.stop_asking.is_set if reads_only else None
-        super().__init__(partial(_connect, name, timeout, pragmas, stopped), iter_chunk_size=64)
+        super().__init__(partial(_connect, self._made, name, timeout, pragmas, stopped), iter_chunk_size=64)
         self._thread.daemon = True
 
     @property
     def thread(self) -> threading.Thread:
         """Where the statements run."""
         return self._thread
+
+    def stop(self) -> asyncio.Future[Any] | None:
+        """End the thread, and close what it has made: who waited for that may have been cancelled, and aiosqlite forgets it."""
+        self._tx.put_nowait((None, partial(_close, self._made)))
+        return super().stop()
 
     def cursor(self) -> DriverCursor:  # type: ignore[override]
         """A cursor; nothing is made in the database for it."""
@@ -114,7 +121,9 @@ class DriverCursor:
         """Nothing is open any more."""
 
 
-def _connect(name: str, timeout: float, pragmas: Iterable[str], stopped: Callable[[], bool] | None) -> sqlite3.Connection:
+def _connect(
+    made: list[sqlite3.Connection], name: str, timeout: float, pragmas: Iterable[str], stopped: Callable[[], bool] | None
+) -> sqlite3.Connection:
     connection = sqlite3.connect(
         name, timeout=timeout, isolation_level=None, check_same_thread=False, uri=name.startswith("file:")
     )
@@ -128,7 +137,13 @@ def _connect(name: str, timeout: float, pragmas: Iterable[str], stopped: Callabl
         connection.text_factory = _decode_text
     else:
         connection.set_progress_handler(stopped, _STEPS_BETWEEN_LOOKS)
+    made.append(connection)
     return connection
+
+
+def _close(made: list[sqlite3.Connection]) -> None:
+    while made:
+        made.pop().close()
 
 
 def _answer(connection: sqlite3.Connection, sql: str, parameters: Any, many: bool) -> Answer:

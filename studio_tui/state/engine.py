@@ -11,10 +11,10 @@ from urllib.parse import quote
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, ExceptionContext
 from sqlalchemy.exc import ArgumentError, InvalidRequestError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
 
 from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.async_core import AsyncConnection, AsyncEngine, create_async_engine
 from studio_tui.state.driver import DriverConnection
 from studio_tui.state.storable import send_storable_text
 from studio_tui.state.urls import MEMORY, POSTGRESQL_SCHEME, SQLITE_SCHEME, dialect_of, sqlite_path
@@ -45,7 +45,7 @@ def make_engine(url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, **overrides
         "poolclass": AsyncAdaptedQueuePool,
         "pool_size": 1,
         "max_overflow": 0,
-        "async_creator": _connecting(partial(str, _file_of(url)), busy_timeout_ms, _WRITER_PROFILE),
+        "connect": _connecting(partial(str, _file_of(url)), busy_timeout_ms, _WRITER_PROFILE),
     }
     engine = _create(_SQLITE, options | overrides)
     event.listen(engine.sync_engine, "begin", _begin_immediate)
@@ -65,7 +65,7 @@ def make_readonly_engine(
     name = partial(guarded_uri if guarded else readonly_uri, path)
     options: dict[str, Any] = {
         "skip_autocommit_rollback": True,
-        "async_creator": _connecting(name, busy_timeout_ms, _READER_PROFILE, reads_only=True),
+        "connect": _connecting(name, busy_timeout_ms, _READER_PROFILE, reads_only=True),
     }
     if guarded:
         options |= {"poolclass": NullPool}

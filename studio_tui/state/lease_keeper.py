@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import NullPool
 
+from studio_tui.state.async_core import AsyncConnection, AsyncEngine
 from studio_tui.state.engine import make_server_engine
 from studio_tui.state.server_connections import driver_of, goes_through_pooler
 

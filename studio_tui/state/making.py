@@ -7,9 +7,9 @@ from typing import Final
 
 from sqlalchemy import inspect
 from sqlalchemy.engine import Connection
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import advisory_lock, insert_into, repair_type_sequence
 from studio_tui.state.schema import LINEAGE, SCHEMA_VERSION, metadata, schema_meta, seed_statements
 from studio_tui.state.server import taken_names

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import TYPE_SEQUENCE_BEHIND
 from studio_tui.state.native import Contents, Look, judge
 from studio_tui.state.schema import metadata, schema_meta

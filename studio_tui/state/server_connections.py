@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.async_core import AsyncConnection, AsyncEngine
 from studio_tui.state.connections import Connections
 from studio_tui.state.engine import make_server_engine
 from studio_tui.state.errors import is_lost, sqlstate_of

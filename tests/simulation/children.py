@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlalchemy import update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports import Clock
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.lifecycle import write_status
 from studio_tui.state.schema import sessions
 from tests.builders import a_run

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports import Occurrence, Outcome
 from studio_tui.domain import cadence, daylight, gates
@@ -20,6 +19,7 @@ from studio_tui.scheduler import outcome as outcomes
 from studio_tui.scheduler.admission import Admission
 from studio_tui.scheduler.missed import MissedFires
 from studio_tui.scheduler.recovery import Recovery
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.schema import schedule_runs, schedules
 from studio_tui.state.stores import scheduling
 from studio_tui.state.stores.scheduling import SchedulingStore

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from tests.simulation.owners import OWNER, Owner
 

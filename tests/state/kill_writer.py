@@ -20,11 +20,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports import ActProvenance, Occurrence, Outcome
 from studio_tui.application.ports.lifecycle import Override, StatusChange
 from studio_tui.clock import SystemClock
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.lifecycle import creation, reason_columns, record
 from studio_tui.state.schema import progressions, sessions

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Column, Table, insert, text, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import LenientJSON, message_types, metadata, progressions, schema_meta
 from studio_tui.state.store import Store

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import insert, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, PermissionDenied, StateUnavailable
 from studio_tui.state import connections
 from studio_tui.state import db as state_db
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import projects
 from studio_tui.state.store import Store

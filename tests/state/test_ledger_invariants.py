@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, insert, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.application.ports.attention import Decision
@@ -22,6 +21,7 @@ from studio_tui.application.ports.definition_writes import VersionDraft
 from studio_tui.application.ports.outbox import NewDispatch
 from studio_tui.domain.reasons import REASON_WORDS
 from studio_tui.domain.statuses import VOCABULARIES
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.lifecycle import STATUS_TABLES
 from studio_tui.state.schema import (

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, PermissionDenied, StateUnavailable
 from studio_tui.state import native
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.schema import projects
 from studio_tui.state.store import Store
 from studio_tui.state.stores.base import fetch, reading

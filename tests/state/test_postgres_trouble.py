@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy import insert, select, text, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.application.ports import RunFilter
 from studio_tui.state import connections
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.lifecycle import write_status
 from studio_tui.state.schema import message_types, projects, sessions

@@ -13,10 +13,10 @@ from typing import Any, Final, Self, TypeVar
 
 from sqlalchemy import event, inspect
 from sqlalchemy.engine import Connection
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import PermissionDenied, StateUnavailable
 from studio_tui.application.models.state import MigrationProgress, MigrationReport, PlannedChange, ProgressListener
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import advisory_lock
 from studio_tui.state.engine import make_engine
 from studio_tui.state.errors import translated

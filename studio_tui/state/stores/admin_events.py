@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from studio_tui.domain.admin_events import AdminEventRecord
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.queries import admin_events as queries
 from studio_tui.state.queries.admin_events import event_record, new_event
 from studio_tui.state.queries.keysets import Key, key_values

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import insert, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, PermissionDenied, ValidationFailure
 from studio_tui.application.ports import Clock
@@ -24,6 +23,7 @@ from studio_tui.domain.approvals import (
     is_lapsed,
     params_hash,
 )
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.queries import approvals as queries
 from studio_tui.state.queries.approvals import approval_record, evidence_record

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlalchemy import Select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports.artifacts import ArtifactDraft
 from studio_tui.domain.artifacts import ArtifactRecord, stored_path_fault
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import insert_into
 from studio_tui.state.queries import artifacts as queries
 from studio_tui.state.queries.artifacts import artifact_record

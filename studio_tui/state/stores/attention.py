@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Row, Select, delete, insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, ValidationFailure
 from studio_tui.application.ports.attention import Decision
 from studio_tui.domain.attention import OPEN, Disposition, DispositionChange, disposition_fault, is_stale
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import advisory_lock, insert_into
 from studio_tui.state.queries import attention as queries
 from studio_tui.state.queries.attention import change_record, disposition_record

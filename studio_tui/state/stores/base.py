@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from sqlalchemy import Executable, RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sqlalchemy import Row, insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
 from studio_tui.domain.controls import TEXT_LIMIT, VERBS, ControlRecord, deafness, pause_is_held
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.queries import controls as queries
 from studio_tui.state.queries.controls import control_record
 from studio_tui.state.queries.keysets import ORDINARY, Key, key_values

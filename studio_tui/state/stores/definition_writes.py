@@ -7,11 +7,11 @@ from typing import Final
 
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
 from studio_tui.application.ports.definition_writes import VersionDraft
 from studio_tui.domain.definitions import FILE_KINDS, VersionRecord
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.queries import definition_writes as queries
 from studio_tui.state.queries.definitions import VERSION
 from studio_tui.state.rows import version_record

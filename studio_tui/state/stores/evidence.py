@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.domain.approvals import GENESIS, sealed
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import advisory_lock
 from studio_tui.state.queries.approvals import LAST_LINE
 from studio_tui.state.schema import approval_evidence

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import delete, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, PermissionDenied, ValidationFailure
 from studio_tui.domain.admin_events import DISPATCH_PURGE
 from studio_tui.domain.outbox import RETRIABLE, Attempted, DispatchRecord
 from studio_tui.domain.statuses import DISPATCH
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.queries import outbox as queries
 from studio_tui.state.queries.admin_events import new_event
 from studio_tui.state.queries.columns import numbered_values

@@ -7,11 +7,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from studio_tui.application.ports import Clock
 from studio_tui.application.ports.outbox import NewDispatch
 from studio_tui.domain.outbox import LEASE, Attempted, DispatchRecord, after_failure, after_success
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.dialect import insert_into
 from studio_tui.state.lifecycle import record

@@ -5,11 +5,10 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from studio_tui.application.errors import ValidationFailure
 from studio_tui.application.ports.outbox import NewDispatch
 from studio_tui.domain.outbox import Attempted, DispatchRecord, destination_fault, signal
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.lifecycle import transition, write_status
 from studio_tui.state.stores.writes import hex_id, require, require_json, require_some, require_text
 

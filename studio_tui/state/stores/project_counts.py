@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.queries import projects as queries
 from studio_tui.state.stores.base import reading

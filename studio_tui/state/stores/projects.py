@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import ColumnElement, case, delete, func, insert, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, PermissionDenied, ValidationFailure
 from studio_tui.application.ports import Clock
 from studio_tui.application.ports.projects import ProjectChanges
 from studio_tui.domain.projects import CHANGEABLE, DECLARING, MANUAL, STUDIO, ProjectList, ProjectRecord, ProjectUse
 from studio_tui.domain.stats import ROLL_UP_LIMIT
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.dialect import insert_into
 from studio_tui.state.queries import projects as queries

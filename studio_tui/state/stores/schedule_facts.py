@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from studio_tui.application.ports import GateFacts, Spend, Vanishing
 from studio_tui.domain.runs import TransitionRecord
 from studio_tui.domain.schedules import FiringRecord
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.queries import schedule_facts as queries
 from studio_tui.state.queries.scheduling import SPEND
 from studio_tui.state.rows import firing_record, transition_record

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from sqlalchemy import ColumnElement, case, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.domain.schedules import ScheduleRecord
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.lifecycle import NEXT_MOMENT
 from studio_tui.state.schema import schedules
 

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from sqlalchemy import Executable, Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound
 from studio_tui.application.ports import ActProvenance, NewSchedule, Vanishing
 from studio_tui.domain.schedules import ScheduleRecord
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.definition_history import CREATED, DELETED, definition_change, is_used_id, lock_definition
 from studio_tui.state.lifecycle import record
 from studio_tui.state.queries.schedules import SCHEDULE_BY_ID

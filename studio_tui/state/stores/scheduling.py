@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from sqlalchemy import Executable, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports import ActProvenance, Clock, Limits, Occurrence, Outcome, Refusal, Spend
 from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.definition_history import definition_change, lock_definition
 from studio_tui.state.dialect import advisory_lock

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Column, Table, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.ports.show_writes import NewPlay, NewShow
 from studio_tui.domain.statuses import VOCABULARIES
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import insert_into
 from studio_tui.state.lifecycle import CREATED, creation, reason_columns, record
 from studio_tui.state.schema import plays, sessions, shows

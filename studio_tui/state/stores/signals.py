@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.domain.signals import SignalRecord, payload_fault
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import advisory_lock
 from studio_tui.state.queries import signals as queries
 from studio_tui.state.queries.keysets import LAST_NUMBER

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
 from studio_tui.application.ports.lifecycle import StatusChange
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.lifecycle import STATUS_TABLES, write_status
 from studio_tui.state.queries.admin_events import new_event
 from studio_tui.state.stores.writes import WriteStore, require, require_json, require_some, require_text, short_id

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sqlalchemy import delete, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound
 from studio_tui.domain.labels import cleaned_label, cleaned_tag, label_fault
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.dialect import insert_into
 from studio_tui.state.queries import tags as queries
 from studio_tui.state.schema import run_tags, sessions

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.domain.thresholds import Reading
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.queries.thresholds import METRICS
 from studio_tui.state.stores.reads import ReadStore
 from studio_tui.state.stores.schedule_stamps import changed, newer, still_due

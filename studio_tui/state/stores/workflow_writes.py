@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from sqlalchemy import Executable, delete, insert, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
 from studio_tui.application.ports.definition_writes import WorkflowDraft
 from studio_tui.domain.definitions import WorkflowRecord
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.queries.workflow_writes import WORKFLOW_BY_ID
 from studio_tui.state.rows import workflow_record
 from studio_tui.state.schema import BrokenJSON, workflow_defs

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Column, Executable, literal, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from studio_tui.application.errors import NotFound, ValidationFailure
 from studio_tui.application.ports import Clock
+from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.db import StateDB
 from studio_tui.state.stores.base import reading
 from studio_tui.state.stores.reads import ReadStore
