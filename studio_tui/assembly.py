@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from studio_tui.assembly_services import StoreServices
 from studio_tui.changes import Changes, Source
 from studio_tui.clock import SystemClock
+from studio_tui.settings import whole_environment
 from studio_tui.settings_model import Settings
 from studio_tui.state.store import Store
 from studio_tui.state.urls import url_for_peer
@@ -254,6 +255,9 @@ class Assembly(StoreServices):
         from studio_tui.scheduler.engine import HostSettings, Outside
         from studio_tui.scheduler.host import SchedulerHost
         from studio_tui.scheduler.neighbour import peer_answers
+        from studio_tui.scheduler.reaping import ReapAfter, Upkeep
+        from studio_tui.state.stores.reaping import ReapingStore
+        from studio_tui.state.stores.statuses import StatusStore
 
         settings = self.settings
         outside = Outside(
@@ -263,6 +267,7 @@ class Assembly(StoreServices):
             logs=self.run_logs,
             clock=self.clock,
             identity=own_identity(),
+            upkeep=Upkeep(ReapingStore(self.database.db), StatusStore(self.database.db, self.clock), self.show_files),
         )
         host_settings = HostSettings(
             zone=self.zone,

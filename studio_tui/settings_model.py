@@ -7,8 +7,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 
 from studio_tui import settings as found
 from studio_tui.application.errors import FieldFailure, ValidationFailure
@@ -53,6 +54,15 @@ def _folders(value: object) -> object:
     """A list with colons as PATH has it, or a TOML list."""
     parts = value.split(os.pathsep) if isinstance(value, str) else value
     return [_path(part) for part in parts if part] if isinstance(parts, list | tuple) else parts
+
+
+def _plain_address(value: str) -> str:
+    """An address that a token may be sent to. Raises :class:`ValueError` for anything else."""
+    parts = urlsplit(value.strip())
+    wanted = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    if not wanted or "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("is no plain address")
+    return value.strip().rstrip("/")
 
 
 def _lower(value: object) -> object:

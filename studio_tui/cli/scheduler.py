@@ -88,6 +88,8 @@ def hold(flags: dict[str, object], /, duration: str | None, release: bool, as_js
         click.echo(
             f"  {moment(one.due_at)}  {one.name}: {'will run once after it' if one.policy == 'run_once' else 'will be skipped'}"
         )
+    if not found.due:
+        click.echo("  nothing is due until then")
     if found.more:
         click.echo(f"  and {found.more} more")
 

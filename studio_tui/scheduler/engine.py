@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
@@ -33,7 +33,7 @@ class HostSettings:
     looked for and ``python`` the interpreter beside which ``li`` may lie; ``allowed`` answers afresh which commands may run;
     ``fallback_cwd`` is for schedules that name no directory; ``scratch`` holds flow files while they run;
     ``ask_about_missed`` waits for a person before missed instants are settled; ``beside_peer`` hosts although a daemon of the
-    peer runs.
+    peer runs; ``reap_after`` says how long rows may stay open in silence.
     """
 
     zone: Zone
@@ -50,7 +50,7 @@ class HostSettings:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What the scheduler is connected to; ``identity`` is this process."""
+    """What the scheduler is connected to; ``identity`` is this process. Without ``upkeep`` there are no reapers."""
 
     state: SchedulerStateService
     processes: ProcessPort
@@ -58,6 +58,7 @@ class Outside:
     logs: RunLogPort
     clock: Clock
     identity: ProcessIdentity
+    upkeep: Upkeep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Engine:
     recovery: Recovery
     loop: EvaluationLoop
     rivals: Rivals
+    reapers: Reapers | None
 
 
 def new_id() -> str:
@@ -119,7 +121,7 @@ def assemble(
         may_launch=may_launch,
         held=held,
     )
-    occurrences = Occurrences(
+    occurrences = EventOccurrences(
         state=state,
         admission=admission,
         launcher=launcher,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -125,7 +126,7 @@ class SchedulerHost:
         if loop.missed:
             return f"missed instants wait for your word: {len(loop.missed)}"
         if self.held_until is not None:
-            return f"held by hand for another {format_duration(math.ceil(self.held_until - self._clock.now()))}"
+            return f"held by hand until {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(self.held_until))}"
         return loop.trouble or (PEER_NEAR if self._near else None)
 
     @property
@@ -321,6 +322,7 @@ class SchedulerHost:
         self._working = (
             self._engine.loop.start(),
             asyncio.create_task(self._recover(self._resting), name="scheduler recovery"),
+            asyncio.create_task(self._reap(self._resting), name="scheduler reapers"),
         )
 
     async def _recover(self, resting: asyncio.Event) -> None:
@@ -341,6 +343,21 @@ class SchedulerHost:
                 log.warning("firings that lost their host were not looked for: %s", failure)
             except Exception:
                 log.exception("firings that lost their host were not looked for")
+
+    async def _reap(self, resting: asyncio.Event) -> None:
+        """End what nobody will end any more, again and again, until the work ends. Nothing waits for it."""
+        reapers, pause = self._engine.reapers, RECOVER_SOON
+        while reapers is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(resting.wait(), pause)
+                return
+            pause = reapers.after.every
+            try:
+                await reapers.sweep()
+            except StudioApplicationError as failure:
+                log.warning("what was left open was not looked for: %s", failure)
+            except Exception:
+                log.exception("what was left open was not looked for")
 
     async def _step_down(self, mode: Mode, reason: str | None) -> None:
         """Be something else than the host; what was launched here goes on and is followed to its end."""

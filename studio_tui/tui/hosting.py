@@ -79,7 +79,12 @@ def hold_for(app: StudioApp, duration: str) -> None:
 
 def release(app: StudioApp) -> None:
     """Hold no longer."""
-    app.act(lambda: app.studio.host.release(), lambda _result: (app.toast("firing goes on"), _refresh(app)))
+
+    def done(_result: HoldResult) -> None:
+        app.toast("firing goes on")
+        _refresh(app)
+
+    app.act(lambda: app.studio.host.release(), done)
 
 
 def _held(app: StudioApp, result: HoldResult) -> None:
