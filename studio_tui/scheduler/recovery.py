@@ -64,6 +64,7 @@ class Recovery:
         self._occurrences, self._adopter, self._supervisor = occurrences, adopter, supervisor
         self._clock, self._zone, self._identity = clock, zone, identity
         self._met: dict[str, float] = {}
+        self._turn = asyncio.Lock()
         self.undecided = False
         """Whether the last pass met a claim too young to tell whether its host is dead: look again soon."""
 
@@ -73,12 +74,13 @@ class Recovery:
         await self.repeat()
 
     async def repeat(self) -> None:
-        """The passes that go on while hosting, so that a firing that is lost later is noticed too."""
-        self.undecided = False
-        found = await self._state.list_undispatched(older_than=math.inf)
-        self._met = {row.run_id: self._met.get(row.run_id, self._clock.monotonic()) for row in found}
-        await each(self._undispatched, found, lambda row: row.run_id)
-        await each(self._dispatched, await self._state.list_dispatched(), lambda row: row.run_id)
+        """The passes that go on while hosting, so that a firing that is lost later is noticed too; one at a time."""
+        async with self._turn:
+            self.undecided = False
+            found = await self._state.list_undispatched(older_than=math.inf)
+            self._met = {row.run_id: self._met.get(row.run_id, self._clock.monotonic()) for row in found}
+            await each(self._undispatched, found, lambda row: row.run_id)
+            await each(self._dispatched, await self._state.list_dispatched(), lambda row: row.run_id)
 
     async def _recompute_zone(self, schedule: ScheduleRecord) -> None:
         """Stamp the zone that counts on this host and what follows from it. What is due already is left to the missed pass."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 
 import pytest
@@ -395,6 +397,28 @@ async def test_one_bad_row_does_not_cost_the_others(bench: Bench, failure: Excep
     bench.state.trouble["get_schedule"] = [failure]
     await bench.engine.recovery.repeat()
     assert [row.status for row in bench.state.rows()] == ["running", "failed"]
+
+
+async def test_two_passes_at_once_take_turns(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    left_behind(bench, dispatched=False, note=False)
+    looking, go_on = threading.Event(), threading.Event()
+
+    def recall(run_id: str) -> None:
+        looking.set()
+        go_on.wait(10)
+
+    monkeypatch.setattr(bench.processes, "recall", recall)
+    first = asyncio.create_task(bench.engine.recovery.repeat())
+    await asyncio.to_thread(looking.wait, 10)
+    bench.state.firings["aaa"] = replace(bench.state.firings["aaa"], status="failed")
+    second = asyncio.create_task(bench.engine.recovery.repeat())
+    for _ in range(20):
+        await asyncio.sleep(0)  # the second one gets as far as it can
+    go_on.set()
+    await asyncio.gather(first, second)
+    assert not caplog.records, "the second pass forgot what the first had met"
 
 
 async def test_a_store_that_is_gone_ends_the_pass(bench: Bench) -> None:
