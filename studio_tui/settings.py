@@ -34,6 +34,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "play_stale_hours": "LIONAGI_STUDIO_PLAY_STALE_HOURS",
     "schedule_run_stale_hours": "LIONAGI_STUDIO_SCHEDULE_RUN_STALE_HOURS",
     "show_stale_hours": "LIONAGI_STUDIO_SHOW_STALE_HOURS",
+    "zero_session_grace_seconds": "LIONAGI_STUDIO_ZERO_SESSION_GRACE_SECONDS",
+    "reaper_interval_seconds": "LIONAGI_STUDIO_REAPER_INTERVAL_SECONDS",
     "path": "STUDIO_TUI_PATH",
     "theme": "STUDIO_TUI_THEME",
     "ascii": "STUDIO_TUI_ASCII",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 
 from studio_tui import settings as found
 from studio_tui.application.errors import FieldFailure, ValidationFailure
@@ -32,6 +32,8 @@ _ALLOWED: Final[Mapping[str, str]] = {
     "play_stale_hours": "a number of hours above 0",
     "schedule_run_stale_hours": "a number of hours above 0",
     "show_stale_hours": "a number of hours above 0",
+    "zero_session_grace_seconds": "a number of seconds above 0",
+    "reaper_interval_seconds": "a number of seconds above 0",
     "path": "a list of folders",
     "theme": "one of " + ", ".join(found.THEMES),
     "ascii": "true or false",
@@ -93,6 +95,8 @@ class Settings(BaseModel):
     play_stale_hours: Hours = 6.0
     schedule_run_stale_hours: Hours = 24.0
     show_stale_hours: Hours = 6.0
+    zero_session_grace_seconds: Positive = 300.0
+    reaper_interval_seconds: Positive = 300.0
     path: Annotated[tuple[Path, ...], BeforeValidator(_folders)] = ()
     theme: Literal["dark", "light", "contrast", "ansi", "mono"] | None = None
     ascii: bool | None = None

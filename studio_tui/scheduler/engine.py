@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -20,6 +20,7 @@ from studio_tui.scheduler.launcher import Launcher
 from studio_tui.scheduler.loop import EvaluationLoop
 from studio_tui.scheduler.missed import MissedFires
 from studio_tui.scheduler.occurrence import Occurrences
+from studio_tui.scheduler.reaping import ReapAfter, Reapers, Upkeep
 from studio_tui.scheduler.recovery import Recovery
 from studio_tui.scheduler.rivals import Rivals
 from studio_tui.scheduler.supervision import Supervisor
@@ -33,7 +34,7 @@ class HostSettings:
     looked for and ``python`` the interpreter beside which ``li`` may lie; ``allowed`` answers afresh which commands may run;
     ``fallback_cwd`` is for schedules that name no directory; ``scratch`` holds flow files while they run;
     ``ask_about_missed`` waits for a person before missed instants are settled; ``beside_peer`` hosts although a daemon of the
-    peer runs; ``reap_after`` says how long rows may stay open in silence.
+    peer runs.
     """
 
     zone: Zone
@@ -46,6 +47,7 @@ class HostSettings:
     fallback_cwd: str | None = None
     ask_about_missed: bool = False
     beside_peer: bool = False
+    reap_after: ReapAfter = field(default_factory=ReapAfter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def assemble(
         may_launch=may_launch,
         held=held,
     )
-    occurrences = EventOccurrences(
+    occurrences = Occurrences(
         state=state,
         admission=admission,
         launcher=launcher,
@@ -164,4 +166,16 @@ def assemble(
         ask_about_missed=settings.ask_about_missed,
         held=held,
     )
-    return Engine(closing, supervisor, occurrences, recovery, loop, rivals)
+    reapers = None
+    if outside.upkeep is not None:
+        reapers = Reapers(
+            outside.upkeep,
+            processes=outside.processes,
+            notes=outside.notes,
+            clock=clock,
+            identity=outside.identity,
+            after=settings.reap_after,
+            deadline=settings.deadline,
+            looks_after=supervisor.looks_after,
+        )
+    return Engine(closing, supervisor, occurrences, recovery, loop, rivals, reapers)
