@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -44,7 +45,7 @@ schedules:
 """
 
 
-async def _fill(home: Path) -> dict[str, str]:
+async def fill(home: Path) -> dict[str, str]:
     """What the verbs need beside what the home holds, made by the stores; the ids by name."""
     clock = SystemClock()
     folder = home / "runs" / "listening" / "artifacts"
@@ -54,7 +55,13 @@ async def _fill(home: Path) -> dict[str, str]:
         approvals = ApprovalStore(db, clock)
         poller = {"flow_control_poller": "active"}
         run_id = await a_run(
-            db, id="listening", invocation_kind="flow", status="running", node_metadata=poller, artifacts_path=str(folder)
+            db,
+            id="listening",
+            invocation_kind="flow",
+            status="running",
+            project="live",
+            node_metadata=poller,
+            artifacts_path=str(folder),
         )
         await run_sql(
             db,
@@ -75,7 +82,13 @@ async def _fill(home: Path) -> dict[str, str]:
 
 @pytest.fixture
 def home(peer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A rich home, filled further, in which ``echo`` may run."""
+    """A rich home, with files for the verbs, in which ``echo`` may run."""
+    filled_home(peer_home, monkeypatch)
+    return peer_home
+
+
+def filled_home(peer_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that verbs are given, one half-finished save, and leave to run ``echo``."""
     monkeypatch.setenv("LIONAGI_SHOWS_ROOT", str(peer_home / "shows"))
     monkeypatch.setenv("LIONAGI_SCHEDULER_COMMAND_ALLOWLIST", "echo")
     monkeypatch.chdir(peer_home)
@@ -86,9 +99,8 @@ def home(peer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pending = {"reconciliation_id": "abc123", "kind": "agent", "name": "half", "begun_at": 1.0, "version": 1, "reason": "full"}
     records = peer_home / "studio-tui" / "reconciliations"
     records.mkdir(parents=True)
-    sha256 = "9c6d1bb2a5a7d7b7f0c4c0b3d3d8a2d6"
+    sha256 = hashlib.sha256(b"lost").hexdigest()
     (records / "abc123.json").write_text(json.dumps({**pending, "sha256": sha256}))
-    return peer_home
 
 
 Ask = Callable[..., Any]
@@ -128,7 +140,7 @@ def test_every_verb_that_prints_a_document_is_in_the_contract_and_no_other() -> 
 
 
 def test_every_verb_prints_what_the_contract_says(home: Path, ask: Ask, tmp_path: Path) -> None:
-    ids = asyncio.run(_fill(home))
+    ids = asyncio.run(fill(home))
     _reads(ask, ids)
     _writes(ask, ids)
     _schedules(ask)
@@ -214,7 +226,9 @@ def _writes(ask: Ask, ids: dict[str, str]) -> None:
     ask("definitions save", "agent", "fresh", "--file", "text.md", "--expect", "0")
     ask("definitions rollback", "agent", "fresh", "1")
     ask("definitions snapshot", "agent", "fresh")
-    ask("definitions reconcile")
+    (half,) = ask("definitions reconcile")["items"]
+    ask("definitions reconcile", half["reconciliation_id"], "--write-file")
+    assert ask("definitions show", "agent", "half")["content"] == "lost"
 
 
 def _schedules(ask: Ask) -> None:

@@ -54,7 +54,7 @@ class Operation:
 @cache
 def operations() -> tuple[Operation, ...]:
     """Every operation by name."""
-    known = _model_names()
+    known = contract_models()
     hints = typing.get_type_hints(Studio)
     found = (
         _operation(part.name, hints[part.name], name, member, known)
@@ -87,7 +87,8 @@ def _summary(member: Callable[..., Any]) -> str:
     return _ROLE.sub(r"\1", sentence).replace("``", "")
 
 
-def _model_names() -> dict[str, object]:
+@cache
+def contract_models() -> Mapping[str, object]:
     """The contract models by name: services import some of them for type checkers only."""
     found: dict[str, object] = {}
     for module in pkgutil.iter_modules(models.__path__):
