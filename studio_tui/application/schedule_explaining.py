@@ -18,7 +18,7 @@ from studio_tui.domain.runs import TransitionRecord
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 from studio_tui.domain.stored_rules import stored_faults
 from studio_tui.domain.thresholds import Reading, window_start
-from studio_tui.domain.why import Situation, checklist
+from studio_tui.domain.why import Situation, checklist, same_second
 
 
 @guarded
@@ -34,7 +34,7 @@ class ScheduleExplaining(ScheduleBase):
             if row is None or row.schedule_id != schedule.schedule_id:
                 raise NotFound("firing", query.firing_id)
             return recorded(schedule, row, await self._stood(schedule, row.fired_at), at=None, now=now, zone=zone)
-        if query.at is not None and query.at < now and query.at != schedule.next_fire_at:
+        if query.at is not None and query.at < now and not _is_next(schedule, query.at):
             rows = await self._reads.firings_around(schedule.schedule_id, query.at)
             return past(schedule, query.at, rows, await self._stood(schedule, query.at), now=now, zone=zone)
         situation = await self._situation(schedule, query.at or now)
@@ -87,6 +87,11 @@ class ScheduleExplaining(ScheduleBase):
 
     def _clock_zone(self, schedule: ScheduleRecord) -> Zone:
         return zone_of(schedule, self._zone)
+
+
+def _is_next(schedule: ScheduleRecord, at: float) -> bool:
+    """Whether an instant is the one that the schedule waits for, which may be overdue."""
+    return schedule.next_fire_at is not None and same_second(at, schedule.next_fire_at)
 
 
 def _host_words(state: str, holder: str | None, reason: str | None) -> str:

@@ -98,10 +98,9 @@ def _due(schedule: ScheduleRecord, at: float | None, now: float, default: Zone) 
     evidence: dict[str, object] = {"next_fire_at": following}
     if following is None:
         return Verdict("due", False, "nothing is left to fire: no instant is stored", None, evidence)
-    if at is not None and at != following:
-        before = at - 1e-3
-        planned = next_fire(schedule, before, default) if schedule.trigger_type != "at" else None
-        if planned is None or abs(planned - at) > 1e-3 or at < following:
+    if at is not None and not same_second(at, following):
+        planned = next_fire(schedule, at - 1.0, default) if schedule.trigger_type != "at" else None
+        if planned is None or not same_second(planned, at) or at < following:
             return Verdict("due", False, "it is not due at that time", None, {**evidence, "planned_after": planned})
         return Verdict("due", True, "it is due at that time", None, evidence)
     if not gates.missed(following, now):
@@ -109,6 +108,11 @@ def _due(schedule: ScheduleRecord, at: float | None, now: float, default: Zone) 
     policy = schedule.missed_fire_policy
     words = f"it was due {_span(now - following)} ago and was missed (missed-fire policy: {policy.replace('_', ' ')})"
     return Verdict("due", policy == "run_once", words, "schedule.skipped.missed_fire", {**evidence, "policy": policy})
+
+
+def same_second(one: float, other: float) -> bool:
+    """Whether two instants are one to somebody who names instants by the second."""
+    return abs(one - other) < 1.0
 
 
 def _threshold(schedule: ScheduleRecord, reading: Reading | None, now: float) -> Verdict:

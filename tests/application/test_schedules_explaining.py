@@ -49,7 +49,12 @@ async def test_a_schedule_that_will_fire_passes_every_gate_in_the_order_of_the_s
         ({"enabled": False}, "enabled", "it is off"),
         ({"overlap_policy": "queue"}, "definition", "overlap_policy: unknown overlap policy 'queue'"),
         ({"interval_sec": None}, "definition", "interval_sec: the interval is missing"),
-        ({"trigger_type": "github_poll", "github_repo": "a/b"}, "definition", "GitHub polls are not hosted"),
+        ({"trigger_type": "github_poll", "github_repo": "a b"}, "definition", "github_repo: 'a b' is no repository"),
+        (
+            {"trigger_type": "github_poll", "github_repo": "a/b", "poller_consecutive_401": 3, "last_healthy_poll_at": NOW - 900},
+            "due",
+            "GitHub did not accept the token, 3 times in a row (401) (last answered 15 min ago)",
+        ),
         ({"next_fire_at": None}, "due", "no instant is stored"),
         ({"next_fire_at": NOW - 90}, "due", "was missed (missed-fire policy: skip)"),
         (
@@ -147,10 +152,17 @@ async def test_a_missed_instant_that_is_made_up_for_will_fire(world: Schedules) 
 async def test_an_instant_of_the_calendar_and_one_beside_it(world: Schedules) -> None:
     why = await _why(world, NOW + 90)
     assert (why.fires, why.at) == (True, NOW + 90)
+    typed = await _why(world, NOW + 30.7)  # nobody types fractions of a second
+    assert typed.fires
     beside = await _why(world, NOW + 91)
     assert (_refusals(beside), beside.answer) == (["due"], "will not fire: it is not due at that time")
     before = await _why(world, NOW + 10)
     assert _refusals(before) == ["due"]
+
+
+async def test_an_overdue_instant_is_still_to_come(world: Schedules) -> None:
+    why = await _why(world, NOW - 10.4, next_fire_at=NOW - 10)
+    assert (why.about, why.fires) == ("coming", True)
 
 
 async def test_what_follows_a_firing_is_said(world: Schedules) -> None:
