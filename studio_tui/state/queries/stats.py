@@ -16,6 +16,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from studio_tui.state.queries.columns import LIMIT
 from studio_tui.state.queries.sql_forms import operands
+from studio_tui.state.readers import LAST_EPOCH
 from studio_tui.state.schema import sessions
 
 DEAREST: Final = 1e9
@@ -29,7 +30,7 @@ IN_WINDOW: Final = and_(_S.updated_at >= _SINCE, _MOMENT >= _SINCE)
 
 
 class bucket_of(FunctionElement[int]):  # noqa: N801 - a function of SQL
-    """``bucket_of(moment, seconds)``: where the bucket of that length begins that a moment is in."""
+    """``bucket_of(moment, seconds)``: where the bucket of that length begins that a moment is in; 0 for what is no time."""
 
     inherit_cache = True
     type = BigInteger()
@@ -38,7 +39,8 @@ class bucket_of(FunctionElement[int]):  # noqa: N801 - a function of SQL
 @compiles(bucket_of)
 def _bucket_of(element: bucket_of, compiler: SQLCompiler, **options: Any) -> str:
     moment, seconds = operands(element, compiler, options)
-    return f"(CAST(floor({moment} / {seconds}) AS bigint) * {seconds})"
+    begins = f"CAST(floor({moment} / {seconds}) AS bigint) * {seconds}"
+    return f"(CASE WHEN {moment} <= {LAST_EPOCH:.0f} THEN {begins} ELSE 0 END)"
 
 
 @compiles(bucket_of, "sqlite")
