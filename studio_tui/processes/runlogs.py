@@ -1,7 +1,8 @@
 """What firings wrote: two files each, written by the processes themselves.
 
 A process writes to its files and not to a pipe of ours: it outlives the console without a broken pipe, a helper that keeps a
-stream open holds nobody up, and much output costs the event loop nothing.
+stream open holds nobody up, and much output costs the event loop nothing. One that writes without end is trimmed
+(:mod:`studio_tui.processes.trimming`).
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from studio_tui.application.ports import OutputTail
+from studio_tui.processes import trimming
 
 KEPT_FILES: Final = 2000
-"""How many files of output are kept; the oldest go first."""
+"""How many files of output are kept, with their parts; the oldest go first."""
 
 _STREAMS: Final = (".out", ".err")
 _RUN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -37,9 +39,9 @@ def private_directory(directory: Path) -> None:
 class RunLogs:
     """Implements :class:`studio_tui.application.ports.RunLogPort`."""
 
-    def __init__(self, directory: Path, *, keep: int = KEPT_FILES) -> None:
+    def __init__(self, directory: Path, *, keep: int = KEPT_FILES, limit: int = trimming.LIMIT) -> None:
         self._directory = directory
-        self._keep = keep
+        self._keep, self._limit = keep, limit
 
     def open(self, run_id: str) -> tuple[int, int]:
         """Descriptors to append stdout and stderr of a firing to. Raises :class:`OSError` when that cannot be done."""
@@ -62,11 +64,14 @@ class RunLogs:
         (out_text, out_bytes), (err_text, err_bytes) = out or ("", 0), err or ("", 0)
         return OutputTail(out_text, err_text, out_bytes, err_bytes)
 
+    def trim(self, run_id: str) -> bool:
+        """Trim what a firing wrote, where it is too much; whether it may soon be too much again. Blocking."""
+        return max(trimming.trim(self._path(run_id, suffix), self._limit) for suffix in _STREAMS) > self._limit // 4
+
     def discard(self, run_id: str) -> None:
         """Remove the files of a firing that never ran."""
         for suffix in _STREAMS:
-            with suppress(OSError):
-                self._path(run_id, suffix).unlink(missing_ok=True)
+            trimming.discard(self._path(run_id, suffix))
 
     def prune(self) -> int:
         """Remove the oldest files beyond the number kept, sparing firings that run; how many went."""
@@ -74,8 +79,7 @@ class RunLogs:
         running = {name.removesuffix(".pid.json") for name in _names(self._directory) if name.endswith(".pid.json")}
         surplus = [path for _, path in sorted(found)[: max(0, len(found) - self._keep)] if path.stem not in running]
         for path in surplus:
-            with suppress(OSError):
-                path.unlink()
+            trimming.discard(path)
         return len(surplus)
 
     def _files(self) -> list[tuple[float, Path]]:
@@ -103,7 +107,10 @@ class RunLogs:
                 data = file.read(limit)
         except OSError:
             return None
-        return _decoded(data, cut=start > 0), size
+        gone = trimming.removed(path)
+        if start == 0 and gone:
+            data = trimming.earlier(path, limit - len(data)) + data
+        return _decoded(data, cut=start > 0 or gone > 0), size + gone
 
 
 def _names(directory: Path) -> list[str]:

@@ -48,6 +48,13 @@ class Adopter:
         return self._supervisor.start(row.run_id, schedule, lambda firing: self._conclude(firing, row), ours=False)
 
     async def _follow(self, firing: Supervised, row: FiringRecord, identity: ProcessIdentity) -> None:
+        keeping = asyncio.create_task(self._endings.keep_small(row.run_id))
+        try:
+            await self._follow_to_the_end(firing, row, identity)
+        finally:
+            keeping.cancel()
+
+    async def _follow_to_the_end(self, firing: Supervised, row: FiringRecord, identity: ProcessIdentity) -> None:
         firing.pid = identity.pid
         deadline = self._deadline(row.action_kind)
         began = row.dispatched_at or row.fired_at or self._clock.now()

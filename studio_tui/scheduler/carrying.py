@@ -97,7 +97,11 @@ class Carrier:
     async def _follow(self, firing: Supervised, occurrence: Occurrence, child: LaunchedProcess) -> Step | None:
         stamp = asyncio.create_task(self._stamp(occurrence.run_id, self._clock.now()))
         deadline = self._deadline(occurrence.schedule.action_kind)
-        exit_code = await _exit_code(child, firing.order, deadline)
+        keeping = asyncio.create_task(self._endings.keep_small(occurrence.run_id))
+        try:
+            exit_code = await _exit_code(child, firing.order, deadline)
+        finally:
+            keeping.cancel()
         await stamp
         if exit_code is not None:
             return await self._ended(firing, occurrence, exit_code)

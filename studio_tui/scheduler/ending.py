@@ -28,6 +28,10 @@ Step = tuple[Occurrence, Launch]
 _Following = tuple[Occurrence, Launch | outcomes.Verdict]
 """A chain step that is about to be claimed, and how to start it or why it cannot be started."""
 
+TRIM_EVERY: Final = 1.0
+TRIM_SOON: Final = 0.1
+"""Seconds between two looks at how much a firing wrote; soon again where that is much."""
+
 _RETRIES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -84,6 +88,13 @@ class Endings:
         if invocation_id is None:
             return ()
         return await self.insist(lambda: self._state.list_sessions_for_invocation(invocation_id))
+
+    async def keep_small(self, run_id: str) -> None:
+        """Keep what a running firing writes from filling the disk, until this is cancelled."""
+        pause = TRIM_EVERY
+        while True:
+            await asyncio.sleep(pause)
+            pause = TRIM_SOON if await asyncio.to_thread(self._logs.trim, run_id) else TRIM_EVERY
 
     async def output(self, run_id: str) -> str | None:
         """The end of what a firing wrote, in the form that ``error_detail`` has."""
@@ -191,5 +202,6 @@ class Endings:
         return occurrence, launch
 
     def _forget(self, run_id: str) -> None:
+        self._logs.trim(run_id)  # what was written in the last moments counts too
         self._notes.forget(run_id)
         self._launcher.discard(run_id)

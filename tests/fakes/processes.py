@@ -67,6 +67,7 @@ class ToldProcesses:
     notes: dict[str, LaunchNote] = field(default_factory=dict)
     forgotten: list[str] = field(default_factory=list)
     output: dict[str, OutputTail] = field(default_factory=dict)
+    trimmed: list[str] = field(default_factory=list)
 
     async def launch(self, spec: LaunchSpec) -> ToldProcess:
         await asyncio.sleep(0)
@@ -100,6 +101,10 @@ class ToldProcesses:
     def release(self, run_id: str) -> None:
         note = self.notes[run_id]
         self.notes[run_id] = LaunchNote(run_id, note.at, note.identity, None)
+
+    def trim(self, run_id: str) -> bool:
+        self.trimmed.append(run_id)
+        return False
 
     def tail(self, run_id: str, *, limit: int) -> OutputTail | None:
         return self.output.get(run_id)

@@ -226,6 +226,9 @@ class Launcher:
     def forget(self, run_id: str) -> None:
         self.machine.notes.pop(run_id, None)
 
+    def trim(self, run_id: str) -> bool:
+        return False
+
     def tail(self, run_id: str, *, limit: int) -> OutputTail | None:
         process = self.machine.of(run_id)
         return None if process is None else OutputTail("", f"pid {process.identity.pid} said so"[:limit], 0, 20)

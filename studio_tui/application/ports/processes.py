@@ -119,7 +119,11 @@ class LaunchNotePort(Protocol):
 
 
 class RunLogPort(Protocol):
-    """Reads what firings wrote."""
+    """Reads what firings wrote, and keeps it from filling the disk."""
+
+    def trim(self, run_id: str) -> bool:
+        """Drop the middle of what a firing wrote, where it is too much; whether it may soon be too much again. Blocking."""
+        ...
 
     def tail(self, run_id: str, *, limit: int) -> OutputTail | None:
         """The last ``limit`` bytes of each stream, or ``None`` when nothing was kept."""
