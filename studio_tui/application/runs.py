@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from studio_tui.application.artifact_views import artifact_status, missing_required
-from studio_tui.application.errors import NotFound
+from studio_tui.application.errors import NotFound, ValidationFailure
 from studio_tui.application.guard import guarded
 from studio_tui.application.liveness import living
 from studio_tui.application.messages import Transcripts
@@ -30,6 +30,7 @@ _ORDER: Final = "runs"
 _HISTORY: Final = 200
 _SIBLINGS: Final = 50
 _NEWER: Final = 1000
+_PASSED_AT_ONCE: Final = 500
 
 
 @guarded
@@ -43,13 +44,18 @@ class RunService:
         self._clock = clock
 
     async def list_runs(self, query: RunQuery) -> Page[RunSummary]:
-        """A page of runs, newest activity first. Raises :class:`ValidationFailure` for a cursor that is none of ours."""
-        after = time_key(_ORDER, query.cursor)
+        """A page of runs, newest activity first.
+
+        Raises :class:`ValidationFailure` for a cursor that is none of ours, and for an offset beside a cursor.
+        """
+        after = await self._behind(query) if query.offset else time_key(_ORDER, query.cursor)
+        if query.offset and after is None:
+            return Page(items=(), limit=query.limit, has_next=False, offset=query.offset)
         found = await self._runs.list_runs(run_filter(query), after=after, backwards=query.backwards, limit=query.limit)
         items = await self._summaries(found.runs)
         edge = found.runs[0 if query.backwards else -1] if found.runs and found.more else None
         cursor = encode_cursor(_ORDER, (_stood_at(edge), edge.run_id)) if edge else None
-        return Page(items=items, limit=query.limit, has_next=found.more, next_cursor=cursor)
+        return Page(items=items, limit=query.limit, has_next=found.more, next_cursor=cursor, offset=query.offset)
 
     def cursor_at(self, updated_at: float | None, run_id: str) -> str:
         """The cursor that stands at a run as it was listed: pages on either side of it are asked for with it."""
@@ -114,6 +120,19 @@ class RunService:
         if not found:
             raise NotFound("run", run_id)
         return found[0]
+
+    async def _behind(self, query: RunQuery) -> tuple[float, str] | None:
+        """The key of the last of the runs that an offset passes over; ``None`` when there are fewer."""
+        if query.cursor is not None or query.backwards:
+            raise ValidationFailure.of("offset", "invalid", "does not go with a cursor, which says already where to begin")
+        left, key = query.offset, None
+        while left:
+            wanted = min(left, _PASSED_AT_ONCE)
+            found = (await self._runs.list_runs(run_filter(query), after=key, backwards=False, limit=wanted)).runs
+            if len(found) < wanted:
+                return None
+            left, key = left - wanted, (_stood_at(found[-1]), found[-1].run_id)
+        return key
 
     async def _summaries(self, runs: Sequence[RunRecord]) -> tuple[RunSummary, ...]:
         alive = await living(runs, self._processes)

@@ -17,6 +17,7 @@ BY_NAME: Final = {operation.name: operation for operation in operations()}
 _PLAIN: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType(
     {
         "evidence.send_control": {"text": None},
+        "runs.list_runs": {"backwards": False},
         "outbox.list_dispatches": {"status": ["expired"]},
         "outbox.purge_older": {"status": "expired", "dry_run": False},
         "workflows.create_workflow": {"spec": None},

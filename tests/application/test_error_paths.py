@@ -83,8 +83,11 @@ async def test_where_there_is_no_store_reading_is_empty_and_makes_none(name: str
 @pytest.mark.parametrize("name", _cases("missing"))
 async def test_a_record_that_is_not_there_is_not_found(name: str, home: OpenHome) -> None:
     operation = BY_NAME[name]
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound) as caught:
         await call(getattr(home.studio, operation.service), operation)
+    assert str(home.folder) not in str(caught.value)
+    assert "SELECT" not in str(caught.value)
+    assert await home.db.fetch_all("SELECT id FROM status_transitions UNION SELECT id FROM admin_events") == []
 
 
 def _writes(name: str) -> bool:

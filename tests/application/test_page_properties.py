@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from studio_tui.application.errors import ValidationFailure
 from studio_tui.application.models.artifacts import ArtifactListQuery
 from studio_tui.application.models.evidence import EvidenceRequest
 from studio_tui.application.models.invocations import EngineRunQuery, InvocationQuery, TeamQuery
@@ -120,3 +121,20 @@ async def test_no_row_comes_twice_and_none_is_skipped_while_rows_are_added(
         pytest.fail("the pages have no end")
     assert len(seen) == len(set(seen))
     assert there <= set(seen)
+
+
+async def test_an_offset_passes_over_so_many_runs_and_a_cursor_goes_on_from_there(home: OpenHome) -> None:
+    await run_sql(home.db, "INSERT INTO progressions (id, created_at, collection) VALUES ('p', 1.0, '[]')")
+    for number in range(9):
+        await run_sql(home.db, _RUN, id=f"r{number}", at=float(number // 2))
+    runs = home.studio.runs
+    order = [run.run_id for run in (await runs.list_runs(RunQuery())).items]
+    for offset in range(11):
+        page = await runs.list_runs(RunQuery(offset=offset, limit=3))
+        assert ([run.run_id for run in page.items], page.offset) == (order[offset : offset + 3], offset)
+        assert page.has_next == (offset + 3 < 9)
+    page = await runs.list_runs(RunQuery(offset=2, limit=3))
+    following = await runs.list_runs(RunQuery(cursor=page.next_cursor, limit=3))
+    assert [run.run_id for run in following.items] == order[5:8]
+    with pytest.raises(ValidationFailure):
+        await runs.list_runs(RunQuery(offset=2, cursor=page.next_cursor))

@@ -41,7 +41,9 @@ def test_the_package_itself_loads_nothing_else_of_ours() -> None:
     assert not {name.partition(".")[0] for name in modules} & HEAVY
 
 
-@pytest.mark.parametrize("module", ["runs", "schedules", "shows", "definitions", "hosting", "overview", "doctor", "studio"])
+@pytest.mark.parametrize(
+    "module", ["runs", "schedules", "shows", "definitions", "hosting", "overview", "doctor", "studio", "contract.operations"]
+)
 def test_an_operation_needs_no_database_and_no_screen(module: str) -> None:
     modules = _modules_after(f"import studio_tui.application.{module}")
     packages = {name.partition(".")[0] for name in modules}
@@ -73,3 +75,13 @@ def test_a_list_for_machines_loads_no_screen(tmp_path: Path) -> None:
     assert json.loads(printed) == {"items": [], "has_next": False}
     assert "textual" not in packages
     assert not list(tmp_path.iterdir()), "looking made something"
+
+
+def test_a_list_loads_no_operation_but_its_own(tmp_path: Path) -> None:
+    """What a command does not use costs it nothing, however many operations there are."""
+    script = f"from studio_tui.cli.main import run; run(['--home', {str(tmp_path)!r}, 'runs', 'list', '--json'])"
+    modules = {name.removeprefix("studio_tui.application.") for name in _modules_after(f"{script}; print()")}
+    assert "runs" in modules
+    others = {"studio", "schedules", "definitions", "projects", "attention", "approvals", "outbox", "workflows", "contract"}
+    assert not modules & others
+    assert not {name for name in modules if name.startswith("models.")} - {"models.common", "models.runs"}

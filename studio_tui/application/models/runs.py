@@ -28,7 +28,8 @@ class RunQuery(ContractModel):
     """Which runs to list, newest activity first. Every given condition must hold.
 
     ``status`` holds stored statuses (``completed`` also matches a missing one); ``text`` is looked for, literally and
-    without regard to case, in name, label, agent, playbook and id. ``cursor`` comes from the page before.
+    without regard to case, in name, label, agent, playbook and id. ``cursor`` comes from the page before. ``offset`` passes over
+    so many runs instead, for whoever has no page before; it costs as much as reading them.
     """
 
     status: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class RunQuery(ContractModel):
     playbook: str | None = None
     text: str | None = None
     cursor: str | None = None
+    offset: int = Field(default=0, ge=0, le=100_000)
     backwards: bool = False
     limit: int = Field(default=200, ge=1, le=500)
 
