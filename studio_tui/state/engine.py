@@ -30,7 +30,7 @@ _WRITER_PROFILE: Final = (
     "wal_autocheckpoint = 1000",
 )
 """In this order on every writing connection, after ``busy_timeout`` (facts of the peer; ADR-0056 D3)."""
-_READER_PROFILE: Final = ("query_only = 1", "cache_size = -4000")
+_READER_PROFILE: Final = ("query_only = 1",)
 
 
 def make_engine(url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, **overrides: Any) -> AsyncEngine:
