@@ -20,6 +20,7 @@ read, may be taken for one. Such a neighbour costs us question 2 four times a se
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import Any, Final
 
 from studio_tui.state.async_core import AsyncConnection
@@ -46,8 +47,8 @@ _INSTANTS: Final = (
     ("admin_events", "created_at"),
 )
 _FINGERPRINT: Final = (
-    f"SELECT (SELECT sum({_WRITTEN}) FROM (SELECT to_regclass(name) AS place FROM unnest(ARRAY[{_NAMES}]) AS name) AS ours), "
-    f"({_ENDED}), " + ", ".join(f"(SELECT max({column}) FROM {table})" for table, column in _INSTANTS)
+    f"SELECT ({_ENDED}), (SELECT sum({_WRITTEN}) FROM (SELECT to_regclass(name) AS place FROM unnest(ARRAY[{_NAMES}]) AS name)"
+    " AS ours), " + ", ".join(f"(SELECT max({column}) FROM {table})" for table, column in _INSTANTS)
 )
 
 
@@ -58,6 +59,7 @@ class ServerChanges:
         self._number = time.monotonic_ns()
         self._seen = self._told = ""
         self._until = 0.0
+        self._ended: datetime | None = None
         self._fingerprint: tuple[Any, ...] | None = None
 
     async def number(self, connection: AsyncConnection) -> int:
@@ -68,7 +70,9 @@ class ServerChanges:
             self._seen, self._until = snapshot, now + COUNTED_WITHIN
         if snapshot == self._told or now > self._until:
             return self._number
-        fingerprint = tuple((await connection.exec_driver_sql(_FINGERPRINT)).one())
+        ended, *found = (await connection.exec_driver_sql(_FINGERPRINT)).one()
+        self._ended = max(filter(None, (self._ended, ended)), default=None)  # a session that reads again forgets what it ended
+        fingerprint = (self._ended, *found)
         if fingerprint != self._fingerprint:
             self._fingerprint, self._told = fingerprint, snapshot
             self._number += 1
