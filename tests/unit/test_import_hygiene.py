@@ -62,6 +62,12 @@ def test_the_screen_is_up_before_models_and_store_are_imported() -> None:
     assert not packages & {"pydantic", "pydantic_core", "sqlalchemy", "aiosqlite"}
 
 
+def test_the_store_does_without_an_orm() -> None:
+    modules = _modules_after("import studio_tui.assembly, studio_tui.state.store, studio_tui.state.stores.runs")
+    assert "sqlalchemy.engine" in modules
+    assert not [name for name in modules if name.startswith(("sqlalchemy.orm", "sqlalchemy.ext.asyncio"))]
+
+
 @pytest.mark.parametrize("argument", ["--version", "--help"])
 def test_a_plain_question_loads_nothing_heavy(argument: str) -> None:
     packages, printed = _packages_of(argument)
