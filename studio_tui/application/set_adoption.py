@@ -5,26 +5,15 @@ An adopted schedule keeps its id, its firings and its next instant.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from studio_tui.application.action_rules import without_unused
-from studio_tui.application.schedule_definition import action_of
-from studio_tui.application.schedule_values import action_columns
+from studio_tui.application.set_acting import as_it_acts
 from studio_tui.application.set_differences import SILENT_COLUMNS, Difference, column_differences
 from studio_tui.application.set_resolving import ResolvedMember
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 from studio_tui.domain.triggers import poll_interval_of
 
 _POLL_DEFAULT: Final = 300.0
-_OF_TRIGGER: Final = {
-    "cron": frozenset({"cron_expr", "resolved_timezone"}),
-    "interval": frozenset({"interval_sec"}),
-    "at": frozenset[str](),
-    "github_poll": frozenset({"github_repo", "github_filter"}),
-}
-_PROJECT_KINDS: Final = ("agent", "flow", "fanout", "flow_yaml")
-"""Actions that pass their project on."""
 
 
 def obstacle(row: ScheduleRecord, member: ResolvedMember, default: Zone) -> str | None:
@@ -37,7 +26,8 @@ def obstacle(row: ScheduleRecord, member: ResolvedMember, default: Zone) -> str 
     zone = _zone_doubt(row, default)
     if zone is not None:
         return zone
-    found = list(column_differences(_acting(row, member, default), _acting(member.record, member, default)))
+    acting = (as_it_acts(schedule, default, member.profile_model) for schedule in (row, member.record))
+    found = list(column_differences(*acting))
     if member.record.trigger_type == "at" and row.next_fire_at != member.record.next_fire_at:
         found.append(Difference("next_fire_at", row.next_fire_at, member.record.next_fire_at))
     if not found:
@@ -60,30 +50,6 @@ def _zone_doubt(row: ScheduleRecord, default: Zone) -> str | None:
         return None
     seen = f"a host read it in {row.effective_timezone}" if row.effective_timezone else "no host has read it yet"
     return f"{row.name} names no zone, {seen}, and the zone here is {default.name}; give it a zone first"
-
-
-def _acting(schedule: ScheduleRecord, member: ResolvedMember, default: Zone) -> ScheduleRecord:
-    """A schedule reduced to what makes it act: what its trigger and its action do not use is empty."""
-    values: dict[str, Any] = {"description": None, **{name: value or None for name, value in SILENT_COLUMNS.items()}}
-    values |= {"action_extra_args": (), "notify_on": tuple(sorted(set(schedule.notify_on)))}
-    used = _OF_TRIGGER.get(schedule.trigger_type, frozenset())
-    values |= dict.fromkeys(frozenset().union(*_OF_TRIGGER.values()) - used)
-    if schedule.trigger_type == "cron":
-        values["resolved_timezone"] = schedule.resolved_timezone or default.name
-    if schedule.trigger_type == "github_poll":
-        values |= {"missed_fire_policy": "skip", "overlap_policy": "skip"}
-    if not schedule.notify_on or not schedule.notify_command:
-        values |= {"notify_on": (), "notify_command": None}
-    if schedule.action_kind not in _PROJECT_KINDS:
-        values["action_project"] = None
-    action = action_of(schedule)
-    if action is not None:
-        columns = action_columns(without_unused(action, keep=frozenset()))
-        kept = ("model", "prompt", "agent", "playbook", "flow_yaml", "command")
-        values |= {f"action_{name}": columns[f"action_{name}"] for name in kept}
-    if schedule.action_kind == "agent" and not schedule.action_model and schedule.action_agent == member.record.action_agent:
-        values["action_model"] = member.profile_model
-    return replace(schedule, **values)
 
 
 def _short(value: object) -> str:

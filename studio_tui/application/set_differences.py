@@ -108,7 +108,7 @@ def _of_digest(row: DeclaredRow, member: ResolvedMember) -> Iterator[Difference]
     if row.digest != member.digest:
         seen, declared = ((whole or {}).get("target", {}) for whole in (row.resolved, member.resolved))
         profiles = [target.get("profile_digest") if isinstance(target, dict) else None for target in (seen, declared)]
-        yield Difference("profile" if profiles[0] != profiles[1] else "spelling", row.digest, member.digest)
+        yield Difference("target.profile" if profiles[0] != profiles[1] else "declaration", row.digest, member.digest)
 
 
 def _shown(column: str, value: Any) -> Any:

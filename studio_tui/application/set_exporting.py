@@ -14,6 +14,7 @@ from studio_tui.application.models.schedule_sets import ExportedSchedule
 from studio_tui.application.models.set_document import Member, SetDocument
 from studio_tui.application.ports.schedule_sets import AgentProfile, DeclaredRow, SetFilesPort, TextFault
 from studio_tui.application.schedule_declared import SPEC_VERSION
+from studio_tui.application.set_acting import as_it_acts
 from studio_tui.application.set_differences import column_differences
 from studio_tui.application.set_members import Unspeakable, spellings
 from studio_tui.application.set_resolving import ResolvedMember, Resolver
@@ -86,7 +87,8 @@ class Exporter:
             if not isinstance(found, ResolvedMember):
                 why = "; ".join(map(str, found))
                 continue
-            differing = [difference.column for difference in column_differences(_as_declared(schedule), found.record)]
+            acting = (as_it_acts(one, self._zone, found.profile_model) for one in (schedule, found.record))
+            differing = [difference.column for difference in column_differences(*acting)]
             if not differing:
                 return member, found
             why = f"as a member it would differ in {', '.join(differing)}"
@@ -178,22 +180,6 @@ def _free_key(name: str, draft: Draft) -> str:
     prefix = "global/" if draft.is_global else f"{draft.project}/"
     key = name.removeprefix(prefix)
     return name if key in draft.members else key
-
-
-def _as_declared(schedule: ScheduleRecord) -> ScheduleRecord:
-    """A schedule as far as a declaration writes it: a zone that only a host noted is named, a default interval is none."""
-    zone = schedule.resolved_timezone or (schedule.effective_timezone if schedule.trigger_type == "cron" else None)
-    model = schedule.action_model
-    notify = bool(schedule.notify_on and schedule.notify_command)
-    return replace(
-        schedule,
-        resolved_timezone=zone,
-        action_model=model,
-        poll_interval_sec=None,
-        notify_on=schedule.notify_on if notify else (),
-        notify_command=schedule.notify_command if notify else None,
-        action_project=schedule.action_project or None,
-    )
 
 
 def _notes(row: DeclaredRow, member: Member, resolved: ResolvedMember, name: str) -> Iterable[str]:

@@ -84,6 +84,9 @@ def _require_speakable(schedule: ScheduleRecord) -> None:
     silent = [column for column in SILENT_COLUMNS if column != "poll_interval_sec" and getattr(schedule, column)]
     if silent:
         raise Unspeakable(f"a set cannot say {', '.join(silent)}")
+    polls = poll_interval_of(schedule)
+    if schedule.trigger_type == "github_poll" and polls != _POLL_DEFAULT:
+        raise Unspeakable(f"it polls every {polls:.0f} seconds, and a set can only say {_POLL_DEFAULT:.0f}")
 
 
 def _trigger(schedule: ScheduleRecord) -> dict[str, Any]:
@@ -104,9 +107,6 @@ def _trigger(schedule: ScheduleRecord) -> dict[str, Any]:
                 raise Unspeakable("it fires once, and its instant is stored no more")
             return {"at": datetime.fromtimestamp(at, UTC).isoformat()}
         case "github_poll":
-            every = poll_interval_of(schedule)
-            if every != _POLL_DEFAULT:
-                raise Unspeakable(f"it polls every {every:.0f} seconds, and a set can only say {_POLL_DEFAULT:.0f}")
             return {"github": {"repo": schedule.github_repo, "filter": schedule.github_filter}}
     raise Unspeakable(f"a set knows no trigger {schedule.trigger_type!r}")
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from studio_tui.application.errors import FieldFailure, ValidationFailure
+from studio_tui.application.errors import FieldFailure
 from studio_tui.application.launching import LaunchFacts
 from studio_tui.application.models.set_document import Member, SetDocument
 from studio_tui.application.ports.schedule_sets import SetFile, SetFilesPort
 from studio_tui.application.schedule_declared import SPEC_VERSION, digest
 from studio_tui.application.schedule_rules import plain_failures
 from studio_tui.application.schedule_values import action_columns
-from studio_tui.application.set_shape import line_of
+from studio_tui.application.set_shape import failure, line_of
 from studio_tui.application.set_targets import Place, ResolvedTarget, resolve_target, target_failures
 from studio_tui.application.set_triggers import ResolvedTrigger, calendar_failures, resolve_trigger, trigger_remarks
 from studio_tui.application.wellformed import is_wellformed
@@ -70,8 +70,7 @@ class Resolver:
             else:
                 faults += (FieldFailure(("schedules", key, *fault.path), fault.code, fault.message) for fault in resolved)
         if faults:
-            placed = [replace(fault, line=line_of(fault.path, file.lines)) for fault in faults]
-            raise ValidationFailure(*sorted(placed, key=lambda fault: fault.line or 0))
+            raise failure([replace(fault, line=line_of(fault.path, file.lines)) for fault in faults])
         return tuple(found)
 
     def member(

@@ -14,6 +14,9 @@ from studio_tui.application.ports.schedule_sets import SetFile
 
 Path = tuple[str | int, ...]
 
+MOST_FAULTS: Final = 100
+"""More faults of one file are counted, not listed."""
+
 _NUMBERS: Final = ("int_type", "greater_than_equal", "int_from_float")
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "missing": ("missing", "is required"),
@@ -29,12 +32,19 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
 def read_document(file: SetFile) -> SetDocument:
     """The document in a file. Raises :class:`ValidationFailure` with everything that is wrong with its text or its shape."""
     if file.faults:
-        raise ValidationFailure(*(FieldFailure(fault.path, fault.code, fault.message, fault.line) for fault in file.faults))
+        raise failure([FieldFailure(fault.path, fault.code, fault.message, fault.line) for fault in file.faults])
     try:
         return SetDocument.model_validate(file.data)
     except ValidationError as error:
-        faults = [_fault(dict(found), file.lines) for found in error.errors(include_url=False)]
-        raise ValidationFailure(*sorted(faults, key=lambda fault: fault.line or 0)) from None
+        raise failure([_fault(dict(found), file.lines) for found in error.errors(include_url=False)]) from None
+
+
+def failure(faults: list[FieldFailure]) -> ValidationFailure:
+    """The faults of a file by their lines, as many as somebody will read."""
+    ordered = sorted(faults, key=lambda fault: fault.line or 0)
+    rest = len(ordered) - MOST_FAULTS
+    more = (FieldFailure((), "more", f"and {rest} more faults"),) if rest > 0 else ()
+    return ValidationFailure(*ordered[:MOST_FAULTS], *more)
 
 
 def line_of(path: Path, lines: Mapping[Path, int]) -> int | None:

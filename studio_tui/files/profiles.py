@@ -100,11 +100,17 @@ def _read(path: Path) -> AgentProfile | TextFault:
     if block is None or not block.yaml.strip():
         return AgentProfile()
     tree = read_tree(block.yaml)
-    fault = next((fault for fault in tree.faults if not fault.path or fault.path[0] in _SETTINGS), None)
-    if not block.closed or fault is not None or not isinstance(tree.data, dict):
-        said = fault.message if fault is not None else "its front matter is not closed, or no mapping"
-        return TextFault("unreadable", f"{path}: {said}")
-    return _profile(tree.data)
+    fault = next((fault for fault in tree.faults if _matters(fault)), None)
+    if not block.closed or fault is not None:
+        return TextFault("unreadable", f"{path}: {fault.message if fault is not None else 'its front matter is not closed'}")
+    return _profile(tree.data if isinstance(tree.data, dict) else {})
+
+
+def _matters(fault: TextFault) -> bool:
+    """Whether a fault keeps a profile from being read: of what is not looked at, and of a key that comes again, none does."""
+    if fault.code == "unreadable":
+        return bool(fault.path) and fault.path[0] in _SETTINGS
+    return fault.code in ("not_yaml", "too_large", "too_deep")
 
 
 def _profile(values: dict[str, Any]) -> AgentProfile:

@@ -62,17 +62,17 @@ class ScheduleSetStore(StoreBase):
             found = (await connection.execute(_of_set(write.owner_key, write.names).with_for_update())).all()
             stand = {row.schedule.schedule_id: row.schedule for row in map(_declared, found)}
             _as_seen(write, stand)
-            for new in write.creates:
-                await _create(connection, new, write.owner_key, now, declared)
-            for change in write.changes:
-                await _change(connection, stand[change.schedule_id], change, write.owner_key, now, declared)
+            try:
+                for new in write.creates:
+                    await _create(connection, new, write.owner_key, now, declared)
+                for change in write.changes:
+                    await _change(connection, stand[change.schedule_id], change, write.owner_key, now, declared)
+            except IntegrityError as error:  # on PostgreSQL, of a name that somebody takes at this very moment
+                if "unique" not in str(error.orig).lower():
+                    raise
+                raise _changed("somebody took a name of its members") from None
 
-        try:
-            await self._db.write(work)
-        except IntegrityError as error:
-            if "name" not in str(error.orig):
-                raise
-            raise _changed("a name of its members was taken") from None
+        await self._db.write(work)
 
     async def _rows(self, statement: Select[Any]) -> tuple[DeclaredRow, ...]:
         async with reading(self._db) as connection:
