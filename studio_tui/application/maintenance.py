@@ -60,10 +60,11 @@ class MaintenanceService:
     async def vacuum(self) -> VacuumReport:
         """Rewrite the store without the room of deleted rows; nobody else can write meanwhile.
 
-        Raises :class:`Conflict` while another process hosts the scheduler, :class:`PermissionDenied`.
+        Raises :class:`Conflict` while another process hosts the scheduler, the peer's daemon among them, and
+        :class:`PermissionDenied`.
         """
-        if self._host.holder is not None:
-            holder = holder_words(self._host.holder)
+        if self._host.holder is not None or self._host.state == "standby":
+            holder = holder_words(self._host.holder) or self._host.reason
             message = f"another process works with the store: {holder}"
             raise Conflict("store", expected="nobody else", actual=holder, message=message)
         before, begun = self._store.size_bytes(), self._clock.monotonic()

@@ -139,8 +139,14 @@ class TestUpkeep:
         assert os.path.getsize(home.folder / "state.db") < (report.bytes_before or 0) - 400_000
 
     @covers("maintenance.vacuum", "stale")
-    async def test_vacuum_does_not_lock_out_a_host(self, home: OpenHome) -> None:
-        host = FakeHost(holder=HostRecord(ProcessIdentity(7, 1.0, "box", 1.0), "studio-tui", 1.0, 1.0))
+    @pytest.mark.parametrize(
+        ("host", "words"),
+        [
+            (FakeHost(holder=HostRecord(ProcessIdentity(7, 1.0, "box", 1.0), "studio-tui", 1.0, 1.0)), "pid 7 on box"),
+            (FakeHost(state="standby", reason="li studio runs"), "li studio runs"),
+        ],
+    )
+    async def test_vacuum_does_not_lock_out_a_host(self, home: OpenHome, host: FakeHost, words: str) -> None:
         service = MaintenanceService(
             store=Upkeep(home.db),
             events=AdminEventStore(home.db, home.clock),
@@ -149,7 +155,7 @@ class TestUpkeep:
             by=ActProvenance("cli"),
             clock=home.clock,
         )
-        with pytest.raises(Conflict, match="pid 7 on box"):
+        with pytest.raises(Conflict, match=words):
             await service.vacuum()
 
     async def test_a_check_finds_what_is_broken(self, home: OpenHome) -> None:

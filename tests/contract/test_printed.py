@@ -44,6 +44,8 @@ schedules:
     execution: {cwd: /}
 """
 
+_NASTY = "a\x1b]52;c;aGk=\x07[red]\u202e\x9b31m\n"
+
 
 async def fill(home: Path) -> dict[str, str]:
     """What the verbs need beside what the home holds, made by the stores; the ids by name."""
@@ -68,6 +70,9 @@ async def fill(home: Path) -> dict[str, str]:
             "INSERT INTO artifacts (id, session_id, kind, name, content, file_path, created_at, updated_at)"
             " VALUES ('report', 'listening', 'report', 'r', '{}', 'report.md', 1.0, 1.0)",
         )
+        await run_sql(db, "UPDATE artifacts SET name = name || :name WHERE id <> 'report'", name=_NASTY)
+        await run_sql(db, "UPDATE projects SET description = :text", text=_NASTY)
+        await run_sql(db, "UPDATE dispatch_outbox SET last_error = :text", text=_NASTY)
         await run_sql(
             db,
             "INSERT INTO definitions (id, kind, name, path, content, version, created_at)"
@@ -124,10 +129,18 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
         ]
         assert not faults, (verb, faults)
         asked.seen.add(verb)  # type: ignore[attr-defined]
+        if asked.aloud:  # type: ignore[attr-defined]
+            assert run([word for word in line if word != "--json"]) in codes
+            assert _safe(capsys.readouterr().out), verb
         return found
 
-    asked.seen = set()  # type: ignore[attr-defined]
+    asked.seen, asked.aloud = set(), False  # type: ignore[attr-defined]
     return asked
+
+
+def _safe(said: str) -> bool:
+    """Something was said, and none of it acts on a terminal."""
+    return bool(said.strip()) and all(character == "\n" or character.isprintable() for character in said)
 
 
 def test_every_verb_that_prints_a_document_is_in_the_contract_and_no_other() -> None:
@@ -141,7 +154,9 @@ def test_every_verb_that_prints_a_document_is_in_the_contract_and_no_other() -> 
 
 def test_every_verb_prints_what_the_contract_says(home: Path, ask: Ask, tmp_path: Path) -> None:
     ids = asyncio.run(fill(home))
+    ask.aloud = True  # type: ignore[attr-defined] - reading is done once more for people
     _reads(ask, ids)
+    ask.aloud = False  # type: ignore[attr-defined]
     _writes(ask, ids)
     _schedules(ask)
     _upkeep(ask)
