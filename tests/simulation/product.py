@@ -13,6 +13,7 @@ from tests.simulation.rules import Pace
 def set_pace(patch: pytest.MonkeyPatch, pace: Pace) -> None:
     scheduler = "studio_tui.scheduler"
     patch.setattr(f"{scheduler}.loop.LONGEST_SLEEP", pace.longest_sleep)
+    patch.setattr(f"{scheduler}.ending.TRIM_EVERY", 1e9)  # what is written here fills no disk
     patch.setattr(f"{scheduler}.host.STALLED_AFTER", 2 * pace.longest_sleep + 15.0)
     patch.setattr(f"{scheduler}.host.TAKE_OVER_EVERY", pace.take_over)
     patch.setattr(f"{scheduler}.host.BEAT_EVERY", pace.beat)
