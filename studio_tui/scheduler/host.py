@@ -347,7 +347,10 @@ class SchedulerHost:
     async def _reap(self, resting: asyncio.Event) -> None:
         """End what nobody will end any more, again and again, until the work ends. Nothing waits for it."""
         reapers, pause = self._engine.reapers, RECOVER_SOON
-        while reapers is not None:
+        if reapers is None:
+            await resting.wait()  # a task of the work that ended would be taken for one that died
+            return
+        while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(resting.wait(), pause)
                 return
