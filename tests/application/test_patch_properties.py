@@ -15,7 +15,7 @@ from tests.application.home import OpenHome
 from tests.application.records import Schedules, a_schedule
 from tests.builders import run_sql
 
-_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12).filter(lambda text: text.strip())
+_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12).map(str.strip).filter(bool)
 _SLOW_HOME = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 _PROJECT = st.fixed_dictionaries({}, optional=dict.fromkeys(("description", "github", "path"), st.none() | _TEXT))
@@ -38,7 +38,7 @@ _SPEC: dict[str, Any] = {"version": 1, "nodes": [], "edges": []}
 _WORKFLOW = st.fixed_dictionaries(
     {},
     optional={
-        "name": _TEXT.map(str.strip),
+        "name": _TEXT,
         "description": st.none() | _TEXT,
         "spec": st.none() | st.just({**_SPEC, "inputs": ["topic"]}),
     },
