@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from studio_tui.assembly_services import StoreServices
 from studio_tui.changes import Changes, Source
 from studio_tui.clock import SystemClock
+from studio_tui.settings import whole_environment
 from studio_tui.settings_model import Settings
 from studio_tui.state.store import Store
 from studio_tui.state.urls import url_for_peer
@@ -278,6 +279,8 @@ class Assembly(StoreServices):
             allowed=lambda: allowed_commands(settings),
             fallback_cwd=str(settings.scheduler_cwd) if settings.scheduler_cwd is not None else None,
             ask_about_missed=self._ask_about_missed,
+            github_api=settings.github_api,
+            environment=lambda: {**whole_environment(), "PATH": settings.search_path()},
             reap_after=ReapAfter(
                 run=settings.phantom_stale_hours * 3600,
                 play=settings.play_stale_hours * 3600,

@@ -79,6 +79,10 @@ class ObservedHost:
     async def settle_missed(self, *, apply_policies: bool) -> None:
         """Nothing waits here."""
 
+    def poll_trouble(self, schedule_id: str) -> str | None:
+        """Nothing is known here of the polls of another process."""
+        return None
+
     async def fire_now(self, schedule: ScheduleRecord) -> str:
         """Launch one firing by hand and follow it."""
         return await self._host.fire_now(schedule)

@@ -36,6 +36,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "show_stale_hours": "LIONAGI_STUDIO_SHOW_STALE_HOURS",
     "zero_session_grace_seconds": "LIONAGI_STUDIO_ZERO_SESSION_GRACE_SECONDS",
     "reaper_interval_seconds": "LIONAGI_STUDIO_REAPER_INTERVAL_SECONDS",
+    "github_api": "STUDIO_TUI_GITHUB_API",
     "path": "STUDIO_TUI_PATH",
     "theme": "STUDIO_TUI_THEME",
     "ascii": "STUDIO_TUI_ASCII",

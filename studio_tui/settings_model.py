@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 
 from studio_tui import settings as found
 from studio_tui.application.errors import FieldFailure, ValidationFailure
@@ -34,6 +35,7 @@ _ALLOWED: Final[Mapping[str, str]] = {
     "show_stale_hours": "a number of hours above 0",
     "zero_session_grace_seconds": "a number of seconds above 0",
     "reaper_interval_seconds": "a number of seconds above 0",
+    "github_api": "an address such as https://api.github.com, without login, query or fragment",
     "path": "a list of folders",
     "theme": "one of " + ", ".join(found.THEMES),
     "ascii": "true or false",
@@ -56,6 +58,15 @@ def _folders(value: object) -> object:
     """A list with colons as PATH has it, or a TOML list."""
     parts = value.split(os.pathsep) if isinstance(value, str) else value
     return [_path(part) for part in parts if part] if isinstance(parts, list | tuple) else parts
+
+
+def _plain_address(value: str) -> str:
+    """An address that a token may be sent to. Raises :class:`ValueError` for anything else."""
+    parts = urlsplit(value.strip())
+    wanted = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    if not wanted or "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("is no plain address")
+    return value.strip().rstrip("/")
 
 
 def _plain_address(value: str) -> str:
@@ -97,6 +108,7 @@ class Settings(BaseModel):
     show_stale_hours: Hours = 6.0
     zero_session_grace_seconds: Positive = 300.0
     reaper_interval_seconds: Positive = 300.0
+    github_api: Annotated[str, AfterValidator(_plain_address)] = "https://api.github.com"
     path: Annotated[tuple[Path, ...], BeforeValidator(_folders)] = ()
     theme: Literal["dark", "light", "contrast", "ansi", "mono"] | None = None
     ascii: bool | None = None
@@ -231,7 +243,7 @@ def _sentence(field: str, inside: tuple[int | str, ...], layers: Mapping[str, Ma
     layer = next(name for name, values in layers.items() if field in values)
     value = layers[layer][field]
     kind = str(inside[0]) if inside and isinstance(value, Mapping) else None
-    allowed, seen = _ALLOWED[field], "" if field == "db" else f", not {value!r}"
+    allowed, seen = _ALLOWED[field], "" if field in ("db", "github_api") else f", not {value!r}"
     if kind is not None and isinstance(value, Mapping):
         allowed, seen = _ALLOWED["invocation_deadline_seconds"], f", not {value[kind]!r}"
     return FieldFailure((_where(layer, field, kind, path),), "invalid", f"must be {allowed}{seen}")

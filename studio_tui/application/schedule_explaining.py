@@ -72,6 +72,7 @@ class ScheduleExplaining(ScheduleBase):
             slots=host.slots,
             refusal=(await self._launch.preview(schedule)).refusal,
             reading=await self._reading(schedule, at),
+            poll_trouble=host.poll_trouble(schedule.schedule_id),
         )
 
     async def _reading(self, schedule: ScheduleRecord, at: float) -> Reading | None:

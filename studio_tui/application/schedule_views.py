@@ -17,9 +17,9 @@ from studio_tui.application.schedule_problems import problems_of
 from studio_tui.application.wellformed import mended
 from studio_tui.application.why_views import chain_of
 from studio_tui.domain.cadence import CadenceError, describe, upcoming, zone_of
-from studio_tui.domain.gates import not_hosted
 from studio_tui.domain.health import schedule_health, schedule_state
 from studio_tui.domain.outcomes import HasOutcome
+from studio_tui.domain.polls import poll_trouble
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 
 STRIP: Final = 10
@@ -74,7 +74,7 @@ def summary_fields(schedule: ScheduleRecord, evidence: Evidence, *, now: float, 
         "consecutive_failures": failures,
         "owner": schedule.owner_key or schedule.managed_by,
         "description": schedule.description,
-        "blocked": not_hosted(schedule),
+        "blocked": None if problems else poll_trouble(schedule, now),
         "problems": problems,
         "updated_at": stored.updated_at,
     }

@@ -26,10 +26,13 @@ def coming(schedule: ScheduleRecord, verdicts: tuple[Verdict, ...], *, at: float
     instant = at if at is not None else schedule.next_fire_at
     refusal = first_refusal(verdicts)
     local = clock_text(instant, zone)
-    if refusal is None:
+    if refusal is None and schedule.trigger_type == "github_poll":
+        answer = next(verdict.words for verdict in verdicts if verdict.gate == "due")
+    elif refusal is None:
         answer = f"will fire at {local}, as things stand now"
     else:
-        answer = f"{'will wait' if refusal.gate in WAITS else 'will not fire'}: {refusal.words}"
+        waits = refusal.gate in WAITS or (refusal.gate == "overlap" and schedule.trigger_type == "github_poll")
+        answer = f"{'will wait' if waits else 'will not fire'}: {refusal.words}"
     return Why(
         schedule_id=schedule.schedule_id,
         name=schedule.name,

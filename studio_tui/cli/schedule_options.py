@@ -21,7 +21,7 @@ WHEN: Final[Options] = (
     click.option("--timezone", metavar="ZONE", help="The IANA zone of --cron; without it, this machine's."),
     click.option("--every", metavar="DURATION", callback=seconds, help="An interval, such as 30s, 15m, 6h or 2d."),
     click.option("--at", metavar="RFC3339", callback=instant, help="Fire once, such as 2026-07-15T09:00:00-04:00."),
-    click.option("--github", metavar="OWNER/REPO", help="Fire for events of a repository; this version stores it only."),
+    click.option("--github", metavar="OWNER/REPO", help="Fire for events of a repository: its pull requests."),
     click.option("--poll-every", metavar="DURATION", callback=seconds, help="How often --github is asked; 5m if not given."),
     click.option("--github-filter", metavar="JSON", callback=json_object, help='Which events, such as {"event": "pr_merged"}.'),
 )

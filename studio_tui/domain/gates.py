@@ -109,14 +109,7 @@ def slots(limit: int, running: int) -> Verdict:
 
 def unsupported(schedule: ScheduleRecord) -> str | None:
     """Why this version never fires the schedule, in words; ``None`` when it does. Nothing here looks at the trigger's values."""
-    return "; ".join(map(str, stored_rules.stored_faults(schedule))) or not_hosted(schedule)
-
-
-def not_hosted(schedule: ScheduleRecord) -> str | None:
-    """What a schedule asks for that this version does not do yet, in words."""
-    if schedule.trigger_type == "github_poll":
-        return "GitHub polls are not hosted by this version"
-    return None
+    return "; ".join(map(str, stored_rules.stored_faults(schedule))) or None
 
 
 def missing_action(schedule: ScheduleRecord) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
+from studio_tui.domain import github_events
 from studio_tui.domain.chains import BRANCHES, STEP_KEYS, step_faults
 from studio_tui.domain.schedules import ACTIONS, MISSED_FIRE_POLICIES, OVERLAP_POLICIES, TRIGGERS, ScheduleRecord
 
@@ -46,6 +47,7 @@ def stored_faults(schedule: ScheduleRecord) -> Iterator[StoredFault]:
     yield from (StoredFault(column, "cannot be read") for column in schedule.defects)
     yield from _caps(schedule)
     yield from _threshold(schedule.threshold_config)
+    yield from _poll(schedule)
     for branch, step in zip(BRANCHES, (schedule.on_success, schedule.on_fail), strict=True):
         if step is not None:
             for fault in step_faults(step, keys=_STORED_STEP_KEYS):
@@ -113,6 +115,18 @@ def rate_window(limit: Mapping[str, object] | None) -> tuple[int, int] | None:
 def is_count(value: object) -> bool:
     """Whether a value is a whole number above 0."""
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _poll(schedule: ScheduleRecord) -> Iterator[StoredFault]:
+    if schedule.trigger_type != "github_poll":
+        return
+    if fault := github_events.repository_fault(schedule.github_repo):
+        yield StoredFault("github_repo", f"{schedule.github_repo!r} is no repository; {fault}")
+    if fault := github_events.cursor_fault(schedule.github_cursor):
+        yield StoredFault("github_cursor", f"{schedule.github_cursor!r} {fault}")
+    for key in schedule.github_filter or {}:
+        if key not in github_events.FILTER_KEYS:
+            yield StoredFault(f"github_filter.{key}", f"is not a filter; allowed: {', '.join(github_events.FILTER_KEYS)}")
 
 
 def _threshold(config: Mapping[str, object] | None) -> Iterator[StoredFault]:

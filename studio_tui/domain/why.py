@@ -14,6 +14,7 @@ from studio_tui.domain import gates, thresholds
 from studio_tui.domain.cadence import CadenceError, next_fire
 from studio_tui.domain.durations import format_duration
 from studio_tui.domain.gates import Verdict
+from studio_tui.domain.polls import polled
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 from studio_tui.domain.stored_rules import stored_faults
 from studio_tui.domain.thresholds import Reading
@@ -29,7 +30,8 @@ WAITS: Final = frozenset({"rate", "slots", "held"})
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What the gates look at: the host and what it says of itself, counts of the store, what a launch would refuse, and what a
-    threshold's metric says (``None`` where there is no threshold, or none that can be read)."""
+    threshold's metric says (``None`` where there is no threshold, or none that can be read); ``poll_trouble`` is what the host
+    says of the last poll, where it went wrong."""
 
     host: str
     host_words: str
@@ -43,6 +45,7 @@ class Situation:
     slots: int = 0
     refusal: str | None = None
     reading: Reading | None = None
+    poll_trouble: str | None = None
 
 
 def checklist(
@@ -55,7 +58,7 @@ def checklist(
         _held(situation),
         _enabled(schedule),
         definition,
-        *((_due(schedule, at, now, default),) if definition.allowed else ()),
+        *((_due(schedule, situation, at, now, default),) if definition.allowed else ()),
         _threshold(schedule, situation.reading, now),
         *_counted(schedule, situation),
         _launch(situation),
@@ -89,11 +92,12 @@ def _definition(schedule: ScheduleRecord, default: Zone) -> Verdict:
         faults.append(f"{error.field}: {error}")
     if faults:
         return Verdict("definition", False, f"it is broken: {'; '.join(faults)}", None, {"faults": faults})
-    never = "GitHub polls are not hosted by this version" if schedule.trigger_type == "github_poll" else None
-    return Verdict("definition", never is None, never or "it can be read and computed")
+    return Verdict("definition", True, "it can be read and computed")
 
 
-def _due(schedule: ScheduleRecord, at: float | None, now: float, default: Zone) -> Verdict:
+def _due(schedule: ScheduleRecord, situation: Situation, at: float | None, now: float, default: Zone) -> Verdict:
+    if schedule.trigger_type == "github_poll":
+        return polled(schedule, now, situation.poll_trouble)
     following = instant_of(schedule.next_fire_at)
     evidence: dict[str, object] = {"next_fire_at": following}
     if following is None:

@@ -81,7 +81,8 @@ class Carrier:
 
     def _not_ours_to_launch(self, occurrence: Occurrence) -> str | None:
         """Why what is claimed is left to the next host, or ``None``."""
-        if occurrence.claimed is not None and not self._may_launch():
+        due = occurrence.claimed is not None or occurrence.cursor is not None
+        if due and not self._may_launch():
             return "firing is held or the lease is no longer ours"
         if occurrence.chain_depth and self._endings.closing.is_set():
             return "this process shuts down"

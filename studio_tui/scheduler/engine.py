@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -19,7 +19,12 @@ from studio_tui.scheduler.ending import Endings
 from studio_tui.scheduler.launcher import Launcher
 from studio_tui.scheduler.loop import EvaluationLoop
 from studio_tui.scheduler.missed import MissedFires
-from studio_tui.scheduler.occurrence import Occurrences
+from studio_tui.scheduler.polls.github import GitHub
+from studio_tui.scheduler.polls.http import Http, Patience
+from studio_tui.scheduler.polls.occurrence import EventOccurrences
+from studio_tui.scheduler.polls.poller import Poller
+from studio_tui.scheduler.polls.queue import EventQueue
+from studio_tui.scheduler.polls.tokens import Tokens
 from studio_tui.scheduler.reaping import ReapAfter, Reapers, Upkeep
 from studio_tui.scheduler.recovery import Recovery
 from studio_tui.scheduler.rivals import Rivals
@@ -32,6 +37,7 @@ class HostSettings:
 
     ``slots`` 0 is no limit; ``deadline`` gives seconds by kind of action; ``search_path`` is the PATH in which executables are
     looked for and ``python`` the interpreter beside which ``li`` may lie; ``allowed`` answers afresh which commands may run;
+    ``github_api`` is where GitHub is asked, with what ``patience``, and ``environment`` answers afresh where its token may stand;
     ``fallback_cwd`` is for schedules that name no directory; ``scratch`` holds flow files while they run;
     ``ask_about_missed`` waits for a person before missed instants are settled; ``beside_peer`` hosts although a daemon of the
     peer runs.
@@ -47,6 +53,9 @@ class HostSettings:
     fallback_cwd: str | None = None
     ask_about_missed: bool = False
     beside_peer: bool = False
+    github_api: str = "https://api.github.com"
+    patience: Patience = field(default_factory=Patience)
+    environment: Callable[[], Mapping[str, str]] = dict
     reap_after: ReapAfter = field(default_factory=ReapAfter)
 
 
@@ -69,7 +78,8 @@ class Engine:
 
     closing: asyncio.Event
     supervisor: Supervisor
-    occurrences: Occurrences
+    occurrences: EventOccurrences
+    poller: Poller
     recovery: Recovery
     loop: EvaluationLoop
     rivals: Rivals
@@ -123,7 +133,7 @@ def assemble(
         may_launch=may_launch,
         held=held,
     )
-    occurrences = Occurrences(
+    occurrences = EventOccurrences(
         state=state,
         admission=admission,
         launcher=launcher,
@@ -155,6 +165,14 @@ def assemble(
         identity=outside.identity,
         rivals=rivals,
     )
+    github = GitHub(
+        settings.github_api,
+        http=Http(settings.github_api, settings.patience),
+        tokens=Tokens(settings.environment, settings.github_api),
+        clock=clock,
+    )
+    queue = EventQueue(state, occurrences, clock)
+    poller = Poller(state=state, github=github, queue=queue, clock=clock, may_launch=may_launch)
     loop = EvaluationLoop(
         state=state,
         occurrences=occurrences,
@@ -178,4 +196,4 @@ def assemble(
             deadline=settings.deadline,
             looks_after=supervisor.looks_after,
         )
-    return Engine(closing, supervisor, occurrences, recovery, loop, rivals, reapers)
+    return Engine(closing, supervisor, occurrences, poller, recovery, loop, rivals, reapers)

@@ -219,6 +219,11 @@ class SchedulerHost:
     def wake(self) -> None:
         """Look again now: a schedule was changed."""
         self._engine.loop.wake()
+        self._engine.poller.wake()
+
+    def poll_trouble(self, schedule_id: str) -> str | None:
+        """What went wrong with the last poll of a schedule on GitHub, in words."""
+        return self._engine.poller.trouble(schedule_id) if self._mode == "hosting" else None
 
     # --- governing ----------------------------------------------------------------------------------------------------
 
@@ -228,6 +233,7 @@ class SchedulerHost:
 
     def _firing_ended(self) -> None:
         self._engine.loop.firing_ended()
+        self._engine.poller.firing_ended()
 
     async def _govern(self) -> None:
         while not self._over.is_set():
@@ -321,6 +327,7 @@ class SchedulerHost:
         self._resting = asyncio.Event()
         self._working = (
             self._engine.loop.start(),
+            self._engine.poller.start(),
             asyncio.create_task(self._recover(self._resting), name="scheduler recovery"),
             asyncio.create_task(self._reap(self._resting), name="scheduler reapers"),
         )
@@ -375,5 +382,6 @@ class SchedulerHost:
         if self._working:
             self._resting.set()
             await self._engine.loop.stop()
+            await self._engine.poller.stop()
             await asyncio.gather(*self._working, return_exceptions=True)
             self._working = ()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from studio_tui.application.errors import Conflict, NotFound, StateUnavailable, ValidationFailure
-from studio_tui.application.ports import Clock, Occurrence, Outcome, Refusal, SchedulerStateService
+from studio_tui.application.ports import Clock, CursorMove, Occurrence, Outcome, Refusal, SchedulerStateService
 from studio_tui.domain import gates
 from studio_tui.domain.cadence import CadenceError, next_fire
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord, Zone
@@ -246,8 +246,9 @@ class Occurrences:
         following: float | None = None,
         instead_of: Outcome | None = None,
         step: FiringRecord | None = None,
+        cursor: CursorMove | None = None,
     ) -> Supervised | None:
-        """Claim and begin. ``step``: a firing whose place in its chain this one takes."""
+        """Claim and begin. ``step``: a firing whose place in its chain this one takes; ``cursor``: the event of a poll."""
         depth = step.chain_depth if step is not None else 0
         launch = replace(launch, wanted=launch_window(self._clock))
         occurrence = Occurrence(
@@ -262,6 +263,7 @@ class Occurrences:
             next_fire_at=following,
             chain_parent_id=step.chain_parent_id if step is not None else None,
             chain_depth=depth,
+            cursor=cursor,
         )
         limits = None if depth else self._admission.limits(schedule, now)
         if not await self._state.claim(occurrence, now=self._clock.now(), limits=limits, instead_of=instead_of):

@@ -98,7 +98,7 @@ async def test_schedules_that_can_never_fire_as_they_are_stored_need_a_person(wo
         a_schedule("c", "c", defects=("rate_limit",)),
         a_schedule("d", "d", enabled=False, interval_sec=None),
         a_schedule("e", "e"),
-        a_schedule("f", "f", trigger_type="github_poll", interval_sec=None),
+        a_schedule("f", "f", trigger_type="github_poll", github_repo="shop/web", interval_sec=None),
     )
     assert await world.attention() == {"broken": 3}
 

@@ -118,11 +118,26 @@ async def test_one_broken_schedule_is_shown_as_broken_and_hides_no_other(world: 
     assert detail.next_fires == ()
 
 
-async def test_what_this_program_never_fires_says_why_without_being_broken(world: Schedules) -> None:
-    item = await _only(world, trigger_type="github_poll", github_repo="shop/web", interval_sec=None, next_fire_at=None)
-    assert item.blocked
-    assert item.problems == ()
-    assert item.state == StateWord.ON
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, None),
+        ({"poller_consecutive_401": 1}, "GitHub did not accept the token, once (401)"),
+        ({"poller_consecutive_401": 4}, "GitHub did not accept the token, 4 times in a row (401)"),
+        (
+            {"predispatch_refusal_event": "2026-03-01T00:00:00Z#0000000007", "predispatch_refusal_count": 2},
+            "the event at 2026-03-01T00:00:00Z#0000000007 was refused before launch 2 times; see its firings",
+        ),
+        ({"github_cursor": "2199-01-01T00:00:00Z"}, "its bookmark lies in the future: nothing is new before 2199-01-01T00:00:00Z"),
+        ({"github_cursor": "2026-03-01T00:00:00Z"}, None),
+    ],
+)
+async def test_what_keeps_a_poll_from_firing_is_said_without_calling_it_broken(
+    world: Schedules, fields: dict[str, Any], words: str | None
+) -> None:
+    poll = {"trigger_type": "github_poll", "github_repo": "shop/web", "interval_sec": None, "next_fire_at": None}
+    item = await _only(world, **{**poll, **fields})
+    assert (item.blocked, item.problems, item.state) == (words, (), StateWord.ON)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ class FakeHost(Port):
     missed: tuple[tuple[ScheduleRecord, float], ...] = ()
     held_until: float | None = None
     rival: str | None = None
+    poll_words: str | None = None
     wakes: int = 0
     decided: list[bool] = field(default_factory=list)
     settled: list[bool] = field(default_factory=list)
@@ -68,6 +69,9 @@ class FakeHost(Port):
         self._ask("settle_missed")
         self.settled.append(apply_policies)
         self.missed = ()
+
+    def poll_trouble(self, schedule_id: str) -> str | None:
+        return self.poll_words
 
     async def fire_now(self, schedule: ScheduleRecord) -> str:
         self._ask("fire_now")

@@ -6,13 +6,18 @@ import asyncio
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 
-from studio_tui.application.ports import Limits, Occurrence, Outcome, Refusal, Spend
+from studio_tui.application.ports import CursorMove, Limits, Occurrence, Outcome, Refusal, Spend
 from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.domain.statuses import EXECUTED
 from studio_tui.domain.thresholds import Reading
 
 _TIMED = ("cron", "interval", "at")
+
+
+def _behind(schedule: ScheduleRecord, move: CursorMove) -> ScheduleRecord:
+    """The bookmark goes on, and with it what was noted of an event that was refused."""
+    return replace(schedule, github_cursor=move.behind, predispatch_refusal_event=None, predispatch_refusal_count=0)
 
 
 def _stamps(schedule: ScheduleRecord, alerted_at: float | None) -> dict[str, float | None]:
@@ -52,7 +57,8 @@ class MemorySchedulerState:
 
     async def next_due_at(self) -> float | None:
         await self._ask("next_due_at")
-        return min((at for schedule in self._timed() if (at := schedule.next_fire_at) is not None), default=None)
+        enabled = [schedule for schedule in self.schedules.values() if schedule.enabled]
+        return min((at for schedule in enabled if (at := schedule.next_fire_at) is not None), default=None)
 
     async def list_due(self, now: float, *, limit: int) -> tuple[ScheduleRecord, ...]:
         await self._ask("list_due")
@@ -104,6 +110,10 @@ class MemorySchedulerState:
             if not stored.enabled or stored.next_fire_at != occurrence.claimed:
                 return False
             stored = replace(stored, next_fire_at=occurrence.next_fire_at)
+        if occurrence.cursor is not None:
+            if not stored.enabled or stored.github_cursor != occurrence.cursor.seen:
+                return False
+            stored = _behind(stored, occurrence.cursor)
         if instead_of is not None:
             self._end(instead_of)
         if not occurrence.chain_depth:
@@ -146,7 +156,14 @@ class MemorySchedulerState:
         stored = self.schedules.get(refusal.schedule.schedule_id)
         if stored is None or (refusal.claimed is not None and stored.next_fire_at != refusal.claimed):
             return False
-        if refusal.advance:
+        if refusal.event is not None:
+            event = refusal.event
+            if not stored.enabled or stored.github_cursor != event.cursor.seen:
+                return False
+            counted = {"predispatch_refusal_event": event.cursor.behind, "predispatch_refusal_count": event.count}
+            stored = _behind(stored, event.cursor) if event.passed else replace(stored, **counted)  # type: ignore[arg-type]
+            self.add(replace(stored, last_fired_at=refusal.at))
+        elif refusal.advance:
             if not stored.enabled:
                 return False
             stamps = _stamps(refusal.schedule, refusal.at if refusal.status == "failed" else stored.last_alert_at)
@@ -171,6 +188,32 @@ class MemorySchedulerState:
         if stored is None or not stored.enabled or stored.next_fire_at != schedule.next_fire_at:
             return False
         self.add(replace(stored, next_fire_at=next_fire_at, last_evaluated_at=now))
+        return True
+
+    async def list_polls(self, until: float, *, limit: int) -> tuple[ScheduleRecord, ...]:
+        await self._ask("list_polls")
+        polls = [s for s in self.schedules.values() if s.enabled and s.trigger_type == "github_poll"]
+        due = [s for s in polls if s.next_fire_at is None or s.next_fire_at <= until]
+        return tuple(sorted(due, key=lambda s: (s.next_fire_at or 0.0, s.schedule_id))[:limit])
+
+    async def note_poll(self, schedule: ScheduleRecord, status: str, *, next_poll_at: float, now: float) -> bool:
+        await self._ask("note_poll")
+        stored = self.schedules.get(schedule.schedule_id)
+        if stored is None or not stored.enabled or stored.next_fire_at != schedule.next_fire_at:
+            return False
+        if status == "ok":
+            stored = replace(stored, last_healthy_poll_at=now, poller_consecutive_401=0)
+        elif status == "auth_error":
+            stored = replace(stored, poller_consecutive_401=stored.poller_consecutive_401 + 1)
+        self.add(replace(stored, next_fire_at=next_poll_at))
+        return True
+
+    async def move_cursor(self, schedule_id: str, move: CursorMove, *, now: float) -> bool:
+        await self._ask("move_cursor")
+        stored = self.schedules.get(schedule_id)
+        if stored is None or not stored.enabled or stored.github_cursor != move.seen:
+            return False
+        self.add(_behind(stored, move))
         return True
 
     async def mark_dispatched(self, run_id: str, at: float) -> None:

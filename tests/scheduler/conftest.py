@@ -60,6 +60,7 @@ class Bench:
     def _ended(self) -> None:
         self.ends += 1
         self.engine.loop.firing_ended()
+        self.engine.poller.firing_ended()
 
     async def due(self, schedule_id: str = "tick") -> str:
         """Evaluate one schedule; the word that came of it."""

@@ -122,7 +122,7 @@ async def test_text_alone_carries_every_state(console: Console, place: str) -> N
         await settled(app, SCREENS[place][0])
         text = "\n".join(screen_text(app))
         words = {"runs": {"FAIL", "RUN", "RUN?", "OK", "OK/REJ", "TIME", "CANC", "LOST", "EMPTY", "ABRT"}}
-        words["schedules"] = {"ON", "OFF", "BROKEN", "DONE", "failing", "overdue", "cannot fire", "not hosted"}
+        words["schedules"] = {"ON", "OFF", "BROKEN", "DONE", "failing", "overdue", "cannot fire", "in trouble"}
         words["shows"] = {"ACTIVE", "ABRT", "UNSURE"}
         words["definitions"] = {"EDITED", "same", "no snapshot", "FILE MISSING", "UNREADABLE"}
         missing = {word for word in words[place] if not re.search(rf"(?<!\w){re.escape(word)}(?![\w/?])", text)}

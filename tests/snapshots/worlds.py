@@ -111,7 +111,7 @@ def _schedules(studio: FakeStudio) -> None:
         a_schedule("crawl", outcomes=(ok, ok, skip, ok), running=1),
         a_schedule("late", next_fire_at=NOW - 7_300, health="overdue"),
         a_schedule("once", state=StateWord.DONE, enabled=False, next_fire_at=None, trigger="once, nothing left"),
-        a_schedule("poll", blocked="GitHub polls are not hosted by this version", trigger="github shop/web every 15 min"),
+        a_schedule("poll", blocked="GitHub did not accept the token, once (401)", trigger="github shop/web every 15 min"),
         a_schedule("report", zone="UTC", zone_source="fallback:utc", trigger="daily 02:00", trigger_type="cron"),
     ]
     studio.schedules.details[audit.schedule_id] = ScheduleDetail(

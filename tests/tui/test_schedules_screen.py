@@ -24,12 +24,12 @@ async def test_a_row_says_when_how_it_went_and_what_stands_in_the_way(studio: Fa
         a_schedule("backup", zone="Europe/Berlin", zone_source="env:TZ"),
         a_schedule("lost", zone="UTC", zone_source="fallback:utc"),
         a_schedule("broken", state=StateWord.BROKEN, problems=("cron_expr: is empty",), next_fire_at=None),
-        a_schedule("poll", blocked="GitHub polls are not hosted by this version"),
+        a_schedule("poll", blocked="GitHub did not accept the token, once (401)"),
     ]
     async with console(initial="schedules") as (app, _pilot):
         await wait_until(lambda: any("backup" in line for line in screen_text(app)))
         text = "\n".join(screen_text(app))
-        for said in ("33m", "Berlin", "UTC !", "BROKEN", "cannot fire", "not hosted", "✓✗"):
+        for said in ("33m", "Berlin", "UTC !", "BROKEN", "cannot fire", "in trouble", "✓✗"):
             assert said in text
 
 

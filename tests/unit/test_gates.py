@@ -94,13 +94,17 @@ def test_slots(limit: int, running: int, allowed: bool, words: str) -> None:
     assert verdict.reason_code == (None if allowed else "schedule.deferred.capacity")
 
 
+POLL: dict[str, Any] = {"trigger_type": "github_poll", "github_repo": "acme/web", "interval_sec": None}
 THRESHOLD: dict[str, Any] = {"metric": "failed_sessions", "op": "gt", "value": 3, "window_minutes": 60}
 
 
 @pytest.mark.parametrize(
     ("values", "part"),
     [
-        ({"trigger_type": "github_poll"}, "GitHub polls are not hosted by this version"),
+        ({"trigger_type": "github_poll"}, "github_repo: None is no repository; write it as owner/name"),
+        ({**POLL, "github_cursor": "2026-07-20"}, "github_cursor: '2026-07-20' is no bookmark; allowed: 2026-07-20T15:21:57Z, then"),
+        ({**POLL, "github_cursor": "2026-02-30T00:00:00Z"}, "github_cursor: '2026-02-30T00:00:00Z' names a day or a time that"),
+        ({**POLL, "github_filter": {"evnt": 1}}, "github_filter.evnt: is not a filter; allowed: state, base, draft, event"),
         ({"threshold_config": {}}, "threshold_config: must hold exactly metric, op, value, window_minutes"),
         ({"threshold_config": {**THRESHOLD, "metric": "luck"}}, "threshold_config.metric: 'luck' is not known; allowed: failed_"),
         ({"threshold_config": {**THRESHOLD, "op": "lt"}}, "threshold_config.op: 'lt' is not known; allowed: gt, gte"),
@@ -147,6 +151,8 @@ def test_why_this_version_never_fires_a_schedule(values: dict[str, Any], part: s
         {"rate_limit": {"max_fires": 1, "window_sec": 60}, "max_runs": 1, "budget_usd": 0.5, "budget_tokens": 1},
         {"on_fail": {"action_command": "false", "max_runs": 3, "on_fail": None}},  # a step may name any column
         {"threshold_config": THRESHOLD},
+        POLL,
+        {**POLL, "github_cursor": "2026-07-20T15:21:57Z#0000000042", "github_filter": {"event": "pr_merged"}},
         {"interval_sec": None},  # what is wrong with a trigger is said by the cadence
         {"enabled": False},
     ],

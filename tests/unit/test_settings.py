@@ -61,6 +61,32 @@ def test_names_and_defaults_are_those_of_lionagi() -> None:
     assert json.loads(answer.stdout) == expected
 
 
+@pytest.mark.parametrize("value", ["https://github.example/api/v3", "http://127.0.0.1:8080/"])
+def test_the_api_of_github_may_be_another(home: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    assert load_settings({"home": home}).github_api == "https://api.github.com"
+    monkeypatch.setenv("STUDIO_TUI_GITHUB_API", value)
+    assert load_settings({"home": home}).github_api == value.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "github.example",
+        "ftp://github.example",
+        "https://",
+        "https://me:secret@github.example",
+        "https://a.example/?q=1",
+        "https://a:0",
+    ],
+)
+def test_what_a_token_is_not_sent_to(home: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("STUDIO_TUI_GITHUB_API", value)
+    with pytest.raises(ValidationFailure) as caught:
+        load_settings({"home": home})
+    assert "STUDIO_TUI_GITHUB_API: must be an address such as https://api.github.com" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
 def test_every_wrong_value_is_named_with_what_is_allowed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config(home, 'theme = "pink"\n[invocation_deadline_by_kind]\ncommand = -1\n')
     monkeypatch.setenv("LIONAGI_STUDIO_PORT", "many")

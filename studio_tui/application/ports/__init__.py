@@ -17,6 +17,9 @@ from studio_tui.application.ports.library import DefinitionFilesPort as Definiti
 from studio_tui.application.ports.library import DefinitionHistoryPort as DefinitionHistoryPort
 from studio_tui.application.ports.library import ShowFilesPort as ShowFilesPort
 from studio_tui.application.ports.library import ShowReadPort as ShowReadPort
+from studio_tui.application.ports.polls import CursorMove as CursorMove
+from studio_tui.application.ports.polls import PollStatePort as PollStatePort
+from studio_tui.application.ports.polls import RefusedEvent as RefusedEvent
 from studio_tui.application.ports.processes import LaunchedProcess as LaunchedProcess
 from studio_tui.application.ports.processes import LaunchNote as LaunchNote
 from studio_tui.application.ports.processes import LaunchNotePort as LaunchNotePort

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from studio_tui.application.ports.polls import CursorMove, PollStatePort, RefusedEvent
 from studio_tui.application.ports.thresholds import ThresholdPort
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.runs import RunRecord
@@ -17,7 +18,8 @@ class Occurrence:
     """One firing about to be launched: what is inserted when its claim succeeds.
 
     ``claimed`` is the ``next_fire_at`` that the claim compares with (``None`` for a manual firing, which claims no instant);
-    ``next_fire_at`` is what it becomes; ``fired_at`` is in epoch seconds.
+    ``next_fire_at`` is what it becomes; ``fired_at`` is in epoch seconds. The firing of a poll's event claims its place behind
+    the bookmark instead: ``cursor``.
     """
 
     run_id: str
@@ -32,6 +34,7 @@ class Occurrence:
     reason_code: str = "schedule.fired.due"
     chain_parent_id: str | None = None
     chain_depth: int = 0
+    cursor: CursorMove | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A due instant that is not launched and leaves a terminal row: a skip, or a failure before launch."""
+    """A due instant or an event that is not launched and leaves a terminal row: a skip, or a failure before launch."""
 
     run_id: str
     schedule: ScheduleRecord
@@ -66,6 +69,7 @@ class Refusal:
     claimed: float | None
     next_fire_at: float | None
     advance: bool = True
+    event: RefusedEvent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ class Spend:
     unreported: int
 
 
-class SchedulerStateService(ThresholdPort, Protocol):
+class SchedulerStateService(ThresholdPort, PollStatePort, Protocol):
     """The scheduler's narrow persistence seam (ADR-0077 D6). Each method is one short read or one transaction."""
 
     async def next_due_at(self) -> float | None:
@@ -292,6 +296,10 @@ class SchedulerHostPort(Protocol):
     @property
     def missed(self) -> tuple[tuple[ScheduleRecord, float], ...]:
         """Due instants that passed while nobody hosted and that wait for the operator's word."""
+        ...
+
+    def poll_trouble(self, schedule_id: str) -> str | None:
+        """What went wrong with the last poll of a schedule on GitHub, in words, as far as this process polls."""
         ...
 
     async def decide(self, *, host: bool) -> None:

@@ -29,8 +29,9 @@ _COUNTED: Final[ColumnElement[bool]] = and_(
 )
 
 NEXT_DUE: Final[Select[Any]] = (
-    select(_S.next_fire_at).where(_TIMED, _S.next_fire_at.is_not(None)).order_by(_S.next_fire_at).limit(1)
+    select(_S.next_fire_at).where(_ENABLED, _S.next_fire_at.is_not(None)).order_by(_S.next_fire_at).limit(1)
 )
+"""Of whatever kind: where none is left out, the first entry of the index is the answer."""
 DUE: Final[Select[Any]] = (
     select(*SCHEDULE_COLUMNS).where(_TIMED, _S.next_fire_at <= _NOW).order_by(_S.next_fire_at, _S.id).limit(LIMIT)
 )

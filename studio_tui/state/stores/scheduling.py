@@ -29,6 +29,7 @@ from studio_tui.state.stores.firing_rows import (
     refusal_lines,
     refusal_row,
 )
+from studio_tui.state.stores.polls import PollStore, behind, note_refused_event, still_at
 from studio_tui.state.stores.schedule_stamps import changed, newer, still_due, threshold_stamps
 from studio_tui.state.stores.thresholds import ThresholdStore
 
@@ -42,7 +43,7 @@ _CLAIMS: Final = "studio-tui:claims"
 """Holds claims off one another on PostgreSQL while they count; on SQLite there is one writer anyway."""
 
 
-class SchedulingStore(ThresholdStore):
+class SchedulingStore(ThresholdStore, PollStore):
     """Implements ``SchedulerStateService``: one short read or one transaction a method, three transactions a firing."""
 
     def __init__(self, db: StateDB, clock: Clock) -> None:
@@ -243,6 +244,8 @@ async def _take(connection: AsyncConnection, occurrence: Occurrence, now: float)
         return (await connection.execute(select(_S.id).where(this).with_for_update(read=True))).first() is not None
     values: dict[str, object] = {"last_fired_at": occurrence.fired_at, "updated_at": newer(now)}
     values |= threshold_stamps(occurrence.schedule, alerted_at=occurrence.fired_at)
+    if (cursor := occurrence.cursor) is not None:
+        return await changed(connection, still_at(occurrence.schedule.schedule_id, cursor), {**values, **behind(cursor)})
     if occurrence.claimed is None:
         return await changed(connection, (this,), values)
     values["next_fire_at"] = occurrence.next_fire_at
@@ -306,7 +309,9 @@ async def _end(connection: AsyncConnection, outcome: Outcome, now: float) -> boo
 
 
 async def _pass_over(connection: AsyncConnection, refusal: Refusal, now: float) -> bool:
-    """Let the instant go by; a deferred one stays due, but must still be there."""
+    """Let the instant or the event go by; a deferred one stays due, but must still be there."""
+    if refusal.event is not None:
+        return await note_refused_event(connection, refusal, refusal.event, now)
     this = _S.id == refusal.schedule.schedule_id
     claimed = None if refusal.claimed is None else _S.next_fire_at == refusal.claimed
     conditions = (this,) if claimed is None else (this, claimed)

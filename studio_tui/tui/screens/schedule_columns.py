@@ -72,11 +72,11 @@ def outcomes_cell(row: ScheduleSummary, ascii_only: bool) -> Cell:
 
 
 def health_cell(row: ScheduleSummary) -> Span:
-    """What is wrong first: broken, not fired by this program, then the health word with its streak."""
+    """What is wrong first: broken, held up, then the health word with its streak."""
     if row.problems:
         return ("cannot fire", "bold fail")
     if row.blocked:
-        return ("not hosted", "warn")
+        return ("in trouble", "warn")
     if row.running:
         return (f"{row.running} running", "bold run")
     streak = f" ×{row.consecutive_failures}" if row.consecutive_failures > 1 else ""

@@ -1,0 +1,1 @@
+"""Polls of GitHub: when a repository is asked, how, and what becomes of each new event."""
