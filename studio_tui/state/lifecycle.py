@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Insert, RowMapping, Table, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Insert, RowMapping, Select, Table, func, insert, literal, select, update
 
 from studio_tui.application.errors import Conflict
 from studio_tui.application.ports.lifecycle import Override
@@ -56,6 +56,7 @@ EXTRA_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 )
 """What may change together with a status (facts of the peer)."""
 
+_LOOKED_AT: Final = frozenset({"status", "updated_at", "started_at", "ended_at", "ended_at_is_approximate"})
 CREATED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
     {
         ("session", "running"): "run.started.ok",
@@ -105,7 +106,7 @@ async def write_status(
     if _guard_suffices(vocabulary, expected):
         (previous,) = expected or ()
     else:
-        row = (await connection.execute(select(table).where(table.c.id == entity_id).with_for_update())).mappings().first()
+        row = (await connection.execute(_present(table, entity_id))).mappings().first()
         if row is None or not _as_expected(row, expected, expected_updated_at):
             return False
         previous = row["status"]
@@ -200,6 +201,12 @@ def _guard_suffices(vocabulary: Vocabulary, expected: Collection[str | None] | N
     return (
         vocabulary.entity != "session" and expected is not None and len(expected) == 1 and not vocabulary.terminal & set(expected)
     )
+
+
+def _present(table: Table, entity_id: str) -> Select[Any]:
+    """What the change looks at, locked until it is made. The rest of a row may be large."""
+    columns = (column for column in table.c if column.name in _LOOKED_AT)
+    return select(*columns).where(table.c.id == entity_id).with_for_update()
 
 
 def _follows(vocabulary: Vocabulary, previous: str | None, status: str, source: str, override: Override | None) -> bool:
