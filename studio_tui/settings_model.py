@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 
@@ -58,15 +57,6 @@ def _folders(value: object) -> object:
     """A list with colons as PATH has it, or a TOML list."""
     parts = value.split(os.pathsep) if isinstance(value, str) else value
     return [_path(part) for part in parts if part] if isinstance(parts, list | tuple) else parts
-
-
-def _plain_address(value: str) -> str:
-    """An address that a token may be sent to. Raises :class:`ValueError` for anything else."""
-    parts = urlsplit(value.strip())
-    wanted = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    if not wanted or "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("is no plain address")
-    return value.strip().rstrip("/")
 
 
 def _plain_address(value: str) -> str:

@@ -40,7 +40,7 @@ class HostSettings:
     ``github_api`` is where GitHub is asked, with what ``patience``, and ``environment`` answers afresh where its token may stand;
     ``fallback_cwd`` is for schedules that name no directory; ``scratch`` holds flow files while they run;
     ``ask_about_missed`` waits for a person before missed instants are settled; ``beside_peer`` hosts although a daemon of the
-    peer runs.
+    peer runs; ``reap_after`` says how long rows may stay open in silence.
     """
 
     zone: Zone
