@@ -16,7 +16,7 @@ from studio_tui.application import errors
 from studio_tui.application.contract.additive import breaks
 from studio_tui.application.contract.documents import contract
 from studio_tui.application.contract.operations import operations
-from studio_tui.cli.contract import read_contract
+from studio_tui.cli.contract import as_text, read_contract
 from studio_tui.cli.main import run
 from studio_tui.cli.printed import printed
 from studio_tui.cli.trouble import report
@@ -251,8 +251,8 @@ def test_a_change_that_only_adds_breaks_nothing(said: Contract, doctor: Callable
 def test_the_command_writes_no_contract_over_one_that_it_would_break(
     tmp_path: Path, said: Contract, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["contract", str(tmp_path)]) == 0
-    assert read_contract(tmp_path) == said
+    for name, document in said.items():
+        (tmp_path / name).write_text(as_text(document))
     older = (tmp_path / "errors.json").read_text().replace('"identifier"', '"ident"')
     (tmp_path / "errors.json").write_text(older)
     capsys.readouterr()
