@@ -90,15 +90,16 @@ class Occurrences:
     ) -> Evaluated:
         """Fire a schedule whose stored instant has come, or record why not.
 
-        The claim asks the gates; where it is ``crowded``, and most claims would be refused, they are asked before.
+        The claim asks the gates. Where it is ``crowded`` only they are asked, and one that would pass by now waits for its turn.
         """
         reason = self.fault(schedule, now)
         if reason is not None:
             self._tell_once(schedule, f"fires nothing: {reason}")
             return Evaluated("broken")
         planned, following = schedule.next_fire_at, self.following(schedule, now)
-        if crowded and schedule.threshold_config is None and (verdict := await self._admission.refusal(schedule, now)):
-            return await self._refused(schedule, verdict, now, following)
+        if crowded and schedule.threshold_config is None:
+            verdict = await self._admission.refusal(schedule, now)
+            return await self._refused(schedule, verdict, now, following) if verdict else Evaluated("waiting", 0.0)
         context = dict(context or {"scheduled": True, "fired_at": now, "next_fire_at": planned})
         if schedule.threshold_config is not None:
             alert = await self._thresholds.verdict(schedule, now)
