@@ -48,7 +48,6 @@ MORE = {
     "running of all": (scheduling.RUNNING_OF_ALL, {}),
     "executed": (scheduling.EXECUTED_RUNS, {"schedule_id": "c1"}),
     **{f"metric {name}": (statement, {"since": 19_999.0, "now": 20_001.0}) for name, statement in thresholds.METRICS.items()},
-    **{f"metric {name}": (statement, {"since": 19_999.0, "now": 20_001.0}) for name, statement in thresholds.METRICS.items()},
     "recent firings": (schedules.RECENT_OUTCOMES["postgresql"], {"ids": ["c1", "c2"], "each": 10}),
 }
 DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
