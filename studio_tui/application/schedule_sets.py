@@ -18,6 +18,7 @@ from studio_tui.application.models.schedule_sets import (
     ExportedSchedule,
     ExportSets,
     PlanSet,
+    SetEntry,
     SetExport,
     SetPlan,
     ValidMember,
@@ -57,7 +58,7 @@ class _Plan:
     plan_id: str
 
     def view(self, *, applied: bool) -> SetPlan:
-        entries = tuple(step.entry for step in self.steps)
+        entries = tuple(_applied(step) if applied else step.entry for step in self.steps)
         return SetPlan(owner_key=self.owner_key, plan_id=self.plan_id, applied=applied, entries=entries)
 
 
@@ -194,6 +195,12 @@ class ScheduleSetService:
             for draft, text, path in zip(drafts, texts, paths, strict=True)
         )
         return SetExport(documents=tuple(documents), schedules=tuple(sorted(told, key=lambda one: one.name)))
+
+
+def _applied(step: Step) -> SetEntry:
+    """What became of a schedule; only now a new one has its id."""
+    made = step.create.values["id"] if step.create is not None else step.entry.schedule_id
+    return step.entry.model_copy(update={"schedule_id": made})
 
 
 def _require_clear(plan: _Plan, expected: str | None) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -15,6 +16,8 @@ from studio_tui.cli.words import moment
 
 if TYPE_CHECKING:
     from studio_tui.application.models.schedule_sets import ExportedSchedule, SetEntry, SetExport, SetPlan, ValidSet
+
+T = TypeVar("T")
 
 _MARKS: Final = {"create": "+", "adopt": "@", "update": "~", "disable": "-", "unchanged": "=", "refused": "!"}
 _DONE: Final = {"create": "created", "adopt": "adopted", "update": "updated", "disable": "turned off", "unchanged": "unchanged"}
@@ -100,7 +103,7 @@ def export(flags: dict[str, object], /, as_json: bool, **query: Any) -> None:
         click.get_current_context().exit(_PARTIAL)
 
 
-def _judged(file: str, work: Any, *, as_json: bool) -> Any:
+def _judged(file: str, work: Callable[[], T], *, as_json: bool) -> T:
     """What ``work`` answers. Faults of the file are listed one a line, unless a program reads them."""
     try:
         return work()
@@ -111,7 +114,7 @@ def _judged(file: str, work: Any, *, as_json: bool) -> Any:
             place = f"{file}:{fault.line}" if fault.line is not None else file
             path = f"{'.'.join(map(str, fault.path))}: " if fault.path else ""
             warn(f"{place}: {path}{fault.message}")
-        click.get_current_context().exit(failure.exit_code)
+        raise click.exceptions.Exit(failure.exit_code) from None
 
 
 def _print_plan(plan: SetPlan) -> None:

@@ -29,7 +29,7 @@ class SetFiles:
 
     def read_set(self, path: str) -> SetFile:
         """The document in a file. Raises :class:`NotFound`."""
-        directory = str(Path(path).absolute().parent.resolve())
+        directory = os.path.dirname(os.path.realpath(path))
         try:
             text = _text(path)
         except FileNotFoundError:

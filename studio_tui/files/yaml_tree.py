@@ -6,6 +6,7 @@ twice is a fault, and aliases may not unfold to more than a person could have wr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,6 +18,7 @@ MAX_VALUES: Final = 100_000
 """Values of one document after its aliases are unfolded."""
 MAX_DEPTH: Final = 40
 
+_DIRECTIVE: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*%")
 _BOOL: Final = "tag:yaml.org,2002:bool"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _COLLECTIONS: Final = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
@@ -42,6 +44,11 @@ class YamlTree:
 
 def read_tree(text: str) -> YamlTree:
     """The document in ``text``; its line ends must be ``\\n``."""
+    if directive := _DIRECTIVE.match(text):  # it would change what words mean, but not to the peer
+        line = directive.group().count("\n") + 1
+        return YamlTree(
+            faults=(TextFault("not_yaml", "directives are not allowed; leave out the line that begins with %", line),)
+        )
     try:
         node = _compose(text)
         if node is None:

@@ -39,6 +39,7 @@ async def test_what_is_applied_is_stored_with_its_next_instant(sets: Sets) -> No
     plan = await sets.apply(HEAD + CLOCK)
     assert (plan.applied, actions(plan)) == (True, {"atlas/clock": "create"})
     row = await sets.row("atlas/clock")
+    assert plan.entries[0].schedule_id == row["id"]
     assert row["next_fire_at"] == sets.home.clock.now() + 900
     assert (row["managed_by"], row["owner_key"], row["action_cwd"]) == ("declaration", "atlas/nightly", str(sets.folder))
     assert actions(await sets.apply(HEAD + CLOCK)) == {"atlas/clock": "unchanged"}

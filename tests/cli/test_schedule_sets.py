@@ -119,6 +119,14 @@ def test_an_export_that_left_something_out_ends_with_2(cli: Cli) -> None:
     assert "left out: chained: a set cannot say on_fail" in err
 
 
+def test_a_store_that_may_not_be_written_is_only_looked_at(cli: Cli) -> None:
+    cli.out("schedules", "apply", written(HEAD + CLOCK))
+    file = written(HEAD + CLOCK + TICK)
+    assert marks(cli.out("--read-only", "schedules", "apply", "--dry-run", file)) == [["=", "atlas/clock"], ["+", "atlas/tick"]]
+    assert cli.refusal("--read-only", "schedules", "apply", file)[0] == 7
+    assert marks(cli.out("schedules", "apply", "--dry-run", file)) == [["=", "atlas/clock"], ["+", "atlas/tick"]]
+
+
 def test_an_agent_may_not_apply(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIONAGI_AGENT_DEPTH", "1")
     assert cli.refusal("schedules", "apply", written(HEAD + CLOCK))[0] == 7
