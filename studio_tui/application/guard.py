@@ -2,8 +2,7 @@
 
 Every service class wears :func:`guarded`. It is the one place of the application that catches all exceptions: what an adapter
 raises unexpectedly is written to the log with an id, and the caller gets :class:`StateUnavailable` that names this id.
-Cancellation passes through untouched. Plain texts that are none (half characters) are refused here, before any port is asked;
-models refuse them by themselves.
+Cancellation passes through untouched. Text that is none (half characters) is refused here, before any port is asked.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
-from studio_tui.application.errors import StateUnavailable, StudioApplicationError
+from studio_tui.application.errors import StateUnavailable, StudioApplicationError, ValidationFailure
+from studio_tui.application.models.common import ContractModel
 from studio_tui.application.wellformed import require_wellformed
 
 _LOG = logging.getLogger(__name__)
@@ -70,11 +70,28 @@ def _guard_sync(operation: Callable[P, R]) -> Callable[P, R]:
 
 
 def _require_whole(names: tuple[str, ...], args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+    """Raise :class:`ValidationFailure` for an argument, or a field of one, that holds half a character or has no bottom."""
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-        if isinstance(value, str):
-            require_wellformed(**{name: value})
-        elif isinstance(value, list | tuple):
-            require_wellformed(**{name: "".join(item for item in value if isinstance(item, str))})
+        try:
+            for field, text in _texts(name, value):
+                require_wellformed(**{field: text})
+        except RecursionError:
+            raise ValidationFailure.of(name, "too_deep", "is nested too deep") from None
+
+
+def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(name, item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(name, str(key))
+            yield from _texts(name, item)
+    elif isinstance(value, ContractModel):
+        for field, item in value.__dict__.items():
+            yield from _texts(field, item)
 
 
 def _unexpected(operation: Callable[..., object], error: Exception) -> StateUnavailable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import hashlib
 import os
@@ -365,3 +366,16 @@ class TestOlderVersions:
         file_of(home).write_bytes(b"\xff")
         with pytest.raises(Conflict, match="not UTF-8"):
             await home.studio.definition_saves.snapshot_definition(snapshot)
+
+
+async def test_of_writers_at_the_same_moment_one_saves_and_the_others_see_a_conflict(home: OpenHome) -> None:
+    other = OpenHome(home.folder)
+    await other.open()
+    try:
+        saves = [save(where, f"text {number}", expected_version=0) for number in range(3) for where in (home, other)]
+        results = await asyncio.gather(*saves, return_exceptions=True)
+    finally:
+        await other.close()
+    assert sorted(type(result).__name__ for result in results) == ["Conflict"] * 5 + ["SaveResult"]
+    assert [file_of(home).read_text()] == await versions(home)
+    assert records(home) == []

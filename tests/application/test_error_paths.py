@@ -105,3 +105,26 @@ def _require_empty(result: Any) -> None:
         values = result.model_dump() if hasattr(result, "model_dump") else {"value": result}
         counts = ("total", "running", "reported", "unreported", "entries", "assigned", "unassigned_count", "value", "broken")
         assert not [name for name in counts if values.get(name)], values
+
+
+async def test_on_a_store_that_cannot_be_read_every_operation_ends_in_the_taxonomy_or_does_without_it(tmp_path: Path) -> None:
+    (tmp_path / "state.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 4_000)
+    before = (tmp_path / "state.db").read_bytes()
+    damaged = OpenHome(tmp_path)
+    await damaged.open()
+    refused: dict[str, str] = {}
+    try:
+        for operation in operations():
+            try:
+                await call(getattr(damaged.studio, operation.service), operation)
+            except StateUnavailable as error:
+                refused[operation.name] = str(error)
+            except StudioApplicationError:
+                continue
+    finally:
+        await damaged.close()
+    assert not {"doctor.checks", "definitions.list_definitions", *ASKS_NOBODY} & set(refused)
+    leaks = ("SELECT", "sqlite3.", "an unexpected fault")
+    assert not [(name, said) for name, said in refused.items() for word in leaks if word in said]
+    assert len(refused) > 80
+    assert (tmp_path / "state.db").read_bytes() == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -12,6 +13,7 @@ from studio_tui.application.contract.operations import operations
 from studio_tui.application.errors import NotFound, StateUnavailable, ValidationFailure
 from studio_tui.application.guard import guarded
 from studio_tui.application.models.runs import RunQuery
+from studio_tui.application.runs import RunService
 from tests.application.records import Runs
 
 
@@ -85,11 +87,20 @@ def test_every_operation_is_guarded() -> None:
         assert hasattr(getattr(operation.owner, operation.method), "__wrapped__"), operation.name
 
 
-@pytest.mark.parametrize("broken", ["a\ud800", ["fine", "\udfff"]])
-async def test_what_is_no_text_never_reaches_a_port(broken: object) -> None:
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda runs: runs.get_run("a\ud800"),
+        lambda runs: runs.refresh_runs(["fine", "\udfff"]),
+        lambda runs: runs.list_runs(RunQuery(playbook="a\ud800")),
+        lambda runs: runs.list_runs(RunQuery(tags=("fine", "\udfff"))),
+    ],
+)
+async def test_what_is_no_text_never_reaches_a_port(ask: Callable[[RunService], Awaitable[object]]) -> None:
     world = Runs()
-    with pytest.raises(ValidationFailure):
-        await (world.service.get_run(broken) if isinstance(broken, str) else world.service.refresh_runs(broken))
+    with pytest.raises(ValidationFailure) as caught:
+        await ask(world.service)
+    assert [failure.code for failure in caught.value.field_errors] == ["not_text"]
     assert not world.runs.asked
 
 

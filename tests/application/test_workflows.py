@@ -147,6 +147,14 @@ async def test_a_broken_rule_is_named_where_it_is_broken_and_nothing_is_stored(
     assert await home.studio.workflows.list_workflows() == ()
 
 
+async def test_a_graph_without_a_bottom_is_refused(home: OpenHome) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"x": deep}
+    with pytest.raises(ValidationFailure, match="nested too deep"):
+        await make(home, spec={**SPEC, "more": deep})
+
+
 def test_the_largest_graph_that_is_allowed_is_sound() -> None:
     spec = changed(("nodes",), [{**NODE, "id": f"n{n}"} for n in range(200)])
     spec["edges"] = [{"id": f"e{n}", "from": f"n{n % 200}", "to": "n0"} for n in range(400)]
