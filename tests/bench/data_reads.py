@@ -28,7 +28,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from studio_tui.state.db import StateDB
 from tests.bench.doors import claiming, opening
-from tests.bench.measure import Line, median, report
+from tests.bench.measure import Line, Watch, median, report
 from tests.bench.peer import Daemon, build_home, daemon, touch_home
 from tests.bench.questions import Question, questions_of
 from tests.bench.raw_reads import Raw
@@ -79,7 +79,7 @@ class Taken:
             yield Line(name, self.large, self.peer, "ms", "li studio", self.question.peer_aim)
 
 
-async def measure(small: Path, large: Path, pairs: int, running: Daemon | None) -> list[Taken]:
+async def measure(small: Path, large: Path, pairs: int, running: Daemon | None, watch: Watch) -> list[Taken]:
     """Ask everything of both homes, in turns."""
     async with _opened(small) as of_small, _opened(large) as of_large, _hop(large) as hop:
         taken: list[Taken] = []
@@ -89,7 +89,7 @@ async def measure(small: Path, large: Path, pairs: int, running: Daemon | None) 
             sides = {"small": first.ours, "large": question.ours, "sqlite": _later(question.raw), "hop": hop}
             if running is not None and question.peer is not None:
                 sides["peer"] = _later(lambda peer=question.peer: running.get(f"/api/{peer[0]}"))  # type: ignore[misc]
-            taken.append(Taken(**await _take_turns(sides, pairs), question=question))
+            taken.append(Taken(**await _take_turns(sides, pairs, watch), question=question))
         return taken
 
 
@@ -131,14 +131,14 @@ def _later(ask: Callable[[], object]) -> Side:
     return side
 
 
-async def _take_turns(sides: dict[str, Side], pairs: int) -> dict[str, float]:
+async def _take_turns(sides: dict[str, Side], pairs: int, watch: Watch) -> dict[str, float]:
     taken: dict[str, list[float]] = {name: [] for name in sides}
     until = time.perf_counter() + _SECONDS
     for turn in range(pairs):
         for name, side in sides.items():
-            begun = time.perf_counter()
+            begun = watch()
             await side()
-            taken[name].append(time.perf_counter() - begun)
+            taken[name].append(watch() - begun)
         if turn >= 4 and time.perf_counter() > until:
             break
     return {name: median(values) * 1e3 for name, values in taken.items()}
@@ -155,22 +155,22 @@ def across(taken: list[Taken]) -> Iterator[Line]:
         yield Line("dearest page", worst, max(one.peer or 0.0 for one in asked), "ms", "li studio's dearest", WORST)
 
 
-async def run(small: Path, large: Path, pairs: int, *, with_peer: bool) -> None:
+async def run(small: Path, large: Path, pairs: int, watch: Watch, *, with_peer: bool) -> None:
     """Measure and print."""
     with contextlib.ExitStack() as stack:
         running = stack.enter_context(daemon(large)) if with_peer else None
         if running is not None:
             running.wait("/api/runs/?per_page=20")
-        taken = await measure(small, large, pairs, running)
+        taken = await measure(small, large, pairs, running, watch)
     lines = [line for one in taken for line in one.lines()]
-    report([*lines, *across(taken), *await opening(large, pairs), *await claiming(pairs)])
+    report([*lines, *across(taken), *await opening(large, pairs, watch), *await claiming(pairs, watch)])
 
 
 def smoke(folder: Path) -> None:
     """Everything once, on two homes of nothing; raises when answers differ."""
     sizes = [f"--{name}={count}" for name, count in _TINY.items()]
     small, large = (build_home(folder / f"h{count}", f"--sessions={count}", *sizes) for count in (40, 80))
-    asyncio.run(run(small, large, 1, with_peer=False))
+    asyncio.run(run(small, large, 1, time.perf_counter, with_peer=False))
 
 
 def main() -> None:
@@ -179,6 +179,7 @@ def main() -> None:
     parser.add_argument("homes", nargs="*", type=Path, metavar="HOME")
     parser.add_argument("--pairs", type=int, default=30)
     parser.add_argument("--peer", action="store_true", help="ask li studio on the large home as well")
+    parser.add_argument("--cpu", action="store_true", help="count the processors' work, on a machine that others use; no peer")
     parser.add_argument("--smoke", action="store_true", help="ask everything once, on tiny homes")
     options = parser.parse_args()
     if options.smoke:
@@ -190,7 +191,8 @@ def main() -> None:
     small, large = options.homes
     for home in (small, large):
         touch_home(home)
-    asyncio.run(run(small, large, options.pairs, with_peer=options.peer))
+    watch = time.process_time if options.cpu else time.perf_counter
+    asyncio.run(run(small, large, options.pairs, watch, with_peer=options.peer and not options.cpu))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.state.db import StateDB
 from studio_tui.state.schema import schedules
 from studio_tui.state.stores.scheduling import SchedulingStore
-from tests.bench.measure import Line, median
+from tests.bench.measure import Line, Watch, median
 
 OPEN_AIM: Final = 0.25
 CLAIM_AIM: Final = 5.0
@@ -29,7 +29,7 @@ _LINE: Final = (
 )
 
 
-async def opening(home: Path, pairs: int) -> list[Line]:
+async def opening(home: Path, pairs: int, watch: Watch) -> list[Line]:
     """An existing store opened, asked for its version, and closed."""
     store = home / "state.db"
 
@@ -50,14 +50,14 @@ async def opening(home: Path, pairs: int) -> list[Line]:
         "ours to read": lambda: ours(True),
         "peer to read": lambda: peer(True),
     }
-    taken = await _in_turns(sides, min(pairs, 15))
+    taken = await _in_turns(sides, min(pairs, 15), watch)
     return [
         Line("open a store to write", taken["ours"], taken["peer"], "ms", "lionagi's StateDB", OPEN_AIM),
         Line("open a store to read", taken["ours to read"], taken["peer to read"], "ms", "lionagi's, read-only"),
     ]
 
 
-async def claiming(pairs: int) -> list[Line]:
+async def claiming(pairs: int, watch: Watch) -> list[Line]:
     """A firing claimed and written with its history, beside the same rows in one bare transaction."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "state.db"
@@ -65,7 +65,7 @@ async def claiming(pairs: int) -> list[Line]:
         await db.open(create=True)
         try:
             claim, bare = _Claims(db, await _a_schedule(db, "ours")), _BareClaims(store, await _a_schedule(db, "bare"))
-            taken = await _in_turns({"ours": claim.next, "bare": bare.next}, pairs)
+            taken = await _in_turns({"ours": claim.next, "bare": bare.next}, pairs, watch)
             if not claim.count == bare.count == pairs:
                 raise SystemExit("claiming a firing: not every claim succeeded")
             bare.close()
@@ -133,11 +133,11 @@ class _BareClaims:
         self._connection.close()
 
 
-async def _in_turns(sides: dict[str, Any], times: int) -> dict[str, float]:
+async def _in_turns(sides: dict[str, Any], times: int, watch: Watch) -> dict[str, float]:
     taken: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(times):
         for name, side in sides.items():
-            begun = time.perf_counter()
+            begun = watch()
             await side()
-            taken[name].append(time.perf_counter() - begun)
+            taken[name].append(watch() - begun)
     return {name: median(values) * 1e3 for name, values in taken.items()}

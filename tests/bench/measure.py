@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+Watch = Callable[[], float]
+"""A clock in seconds: the wall's, or that of the processors' work for this process."""
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
