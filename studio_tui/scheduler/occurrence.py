@@ -121,7 +121,8 @@ class Occurrences:
             return await self._refused(schedule, verdict, now, following)
         if isinstance(launch, LaunchRefused):
             return await self._refuse_launch(schedule, launch, context, now, following, run_id)
-        await self._rivals.lost(schedule, planned)
+        if self._may_launch():  # else it is for another console to fire
+            await self._rivals.lost(schedule, planned)
         return Evaluated("lost")
 
     async def _pass_quietly(self, schedule: ScheduleRecord, following: float | None, now: float) -> Evaluated:

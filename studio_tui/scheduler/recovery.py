@@ -151,7 +151,7 @@ class Recovery:
             return
         note = await asyncio.to_thread(self._notes.recall, row.run_id)
         if note is None:
-            self._rivals.met(row)
+            await self._rivals.met(row)
         elif await self._is_supervised(note):
             return
         schedule = await self._schedule_of(row)

@@ -46,9 +46,12 @@ class Rivals:
             if firing.trigger_context.get("next_fire_at") == planned:
                 self._note(f"{schedule.name} was fired for {_clock(planned)} by somebody else (firing {firing.run_id})")
 
-    def met(self, firing: FiringRecord) -> None:
-        """A firing runs of whose launch nothing was noted here."""
-        if firing.trigger_context.get("scheduled") and (firing.fired_at or 0.0) > self._since:
+    async def met(self, listed: FiringRecord) -> None:
+        """A firing was listed as running of whose launch nothing is noted here: one of ours that ended since has no note either."""
+        if not listed.trigger_context.get("scheduled") or (listed.fired_at or 0.0) <= self._since:
+            return
+        firing = await self._state.get_firing(listed.run_id)
+        if firing is not None and firing.status == "running":
             self._note(f"firing {firing.run_id}, due at {_clock(firing.fired_at or 0.0)}, was launched by somebody else")
 
     def _note(self, words: str) -> None:
