@@ -109,7 +109,7 @@ class ScheduleReading(ScheduleBase):
     def cadence(self, query: CadenceQuery) -> Cadence:
         """The coming fires of a trigger that is not saved yet. Raises :class:`ValidationFailure` for one that cannot be used."""
         now = self._clock.now()
-        schedule = trigger_draft(query.trigger, default=self._zone, now=now)
+        schedule = trigger_draft(query.trigger, default=self._zone, now=now if query.since is None else query.since)
         after = query.after if query.after is not None else now
         try:
             return cadence_view(schedule, after=after, count=query.count, now=now, default=self._zone)

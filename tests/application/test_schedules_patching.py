@@ -9,6 +9,7 @@ import pytest
 from studio_tui.application.errors import Conflict, NotFound, ValidationFailure
 from studio_tui.application.models.schedules import (
     AtTrigger,
+    CadenceQuery,
     CronTrigger,
     GithubPollTrigger,
     IntervalTrigger,
@@ -131,6 +132,13 @@ async def test_a_shorter_interval_counts_from_the_last_fire_and_not_from_the_old
     assert written == {"interval_sec": 60, "next_fire_at": NOW + 30}
 
 
+async def test_the_preview_of_a_changed_interval_is_what_will_be_stored(world: Schedules) -> None:
+    stored = a_schedule(interval_sec=3_600, last_fired_at=NOW - 90, next_fire_at=NOW + 3_510)
+    query = CadenceQuery(trigger=IntervalTrigger(seconds=60), since=stored.last_fired_at, count=1)
+    (preview,) = world.service.cadence(query).fires
+    assert (await _written(world, stored, trigger=IntervalTrigger(seconds=60)))["next_fire_at"] == preview.at
+
+
 async def test_from_an_interval_to_cron_and_the_old_columns_go(world: Schedules) -> None:
     written = await _written(world, a_schedule(), trigger=CronTrigger(expression="0 9 * * 1", timezone="Asia/Tokyo"))
     assert written == {
@@ -176,8 +184,8 @@ async def test_a_one_shot_can_be_moved(world: Schedules) -> None:
 
 
 async def test_a_poll_keeps_the_filters_that_were_not_sent(world: Schedules) -> None:
-    poll: dict[str, Any] = {"trigger_type": "github_poll", "interval_sec": None, "github_repo": "shop/web", "poll_interval_sec": 300}
-    stored = a_schedule(**poll, github_filter={"draft": False}, next_fire_at=None)
+    poll: dict[str, Any] = {"trigger_type": "github_poll", "github_repo": "shop/web", "poll_interval_sec": 300}
+    stored = a_schedule(**poll, github_filter={"draft": False}, interval_sec=None, next_fire_at=None)
     written = await _written(world, stored, trigger=GithubPollTrigger(repository="shop/app", poll_interval_seconds=300))
     assert written == {"github_repo": "shop/app", "next_fire_at": None}
 
@@ -370,6 +378,12 @@ async def test_who_is_late_by_a_moment_gets_the_same_answer(world: Schedules, mo
     with pytest.raises(Conflict) as caught:
         await _patch(world, max_runs=3)
     assert caught.value.differences == {"max_runs": (3, 9)}
+
+
+async def test_who_saw_another_version_hears_of_that_first(world: Schedules) -> None:
+    world.port.add(a_schedule(updated_at=NOW - 5))
+    with pytest.raises(Conflict):
+        await _patch(world, name="")
 
 
 async def test_a_taken_name_is_a_conflict_and_changes_nothing(world: Schedules) -> None:

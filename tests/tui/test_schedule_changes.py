@@ -190,7 +190,7 @@ async def test_what_the_form_does_not_know_stays_as_it_is(studio: FakeStudio, co
     put(studio, STORED.model_copy(update={"action": flow}), action_kind="flow_yaml", trigger_type="github_poll")
     async with console(initial="schedules") as (app, pilot):
         rows = await _form(app, pilot)
-        await shown(app, "its trigger stays as it is")
+        await shown(app, "every 1 h: stays as it is")
         rows["cwd"].input.value = "/tmp"
         await pilot.press("ctrl+s")
         await wait_until(lambda: bool(sent(studio, "patch_schedule")))

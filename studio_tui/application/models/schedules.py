@@ -156,9 +156,13 @@ class Firing(ContractModel):
 
 
 class CadenceQuery(ContractModel):
-    """Ask for the next fires of a trigger that is not saved yet."""
+    """Ask for the next fires of a trigger that is not saved yet.
+
+    ``since`` is what an interval counts from: the last fire of a stored schedule, or when it was made. Without it, now.
+    """
 
     trigger: Trigger
+    since: Epoch | None = None
     after: Epoch | None = None
     count: int = Field(default=5, ge=1, le=100)
 

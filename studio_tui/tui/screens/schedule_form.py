@@ -10,7 +10,16 @@ from textual import on
 from studio_tui.application.errors import Conflict, StudioApplicationError, ValidationFailure
 from studio_tui.application.models.schedules import CadenceQuery, PatchSchedule, ScheduleDetail, ScheduleResult
 from studio_tui.tui.screens.dialogs import FormDialog, Words
-from studio_tui.tui.screens.schedule_values import FIELDS, command_of, filled, needed, patch_of, trigger_of, values_of
+from studio_tui.tui.screens.schedule_values import (
+    FIELDS,
+    command_of,
+    filled,
+    needed,
+    patch_of,
+    trigger_changed,
+    trigger_of,
+    values_of,
+)
 from studio_tui.tui.widgets.form import Form
 
 if TYPE_CHECKING:
@@ -71,10 +80,13 @@ class ScheduleForm(FormDialog[ScheduleResult]):
 
     def preview(self, values: Mapping[str, str]) -> Words:
         """The trigger in words and its next fires, or what is wrong with it."""
-        if values["trigger"] not in ("every", "cron", "at"):
-            return [[("its trigger stays as it is", "faint")]]
+        stored = self._stored
+        if stored is not None and not trigger_changed(values, self._before):
+            fires = "   ".join(fire.local for fire in stored.next_fires[:3])
+            return [[(f"{stored.trigger}: stays as it is", "ink")], [(f"next: {fires}" if fires else "", "soft")]]
+        since = None if stored is None else stored.last_fired_at or stored.created_at
         try:
-            cadence = self._studio.schedules.cadence(CadenceQuery(trigger=trigger_of(values), count=3))
+            cadence = self._studio.schedules.cadence(CadenceQuery(trigger=trigger_of(values), since=since, count=3))
         except ValidationFailure as failure:
             return [[(failure.field_errors[0].message, "faint")]]
         except StudioApplicationError as error:

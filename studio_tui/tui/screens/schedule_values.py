@@ -114,6 +114,11 @@ def patch_of(values: Mapping[str, str], before: Mapping[str, str]) -> SchedulePa
     return SchedulePatch(**plain)
 
 
+def trigger_changed(values: Mapping[str, str], before: Mapping[str, str]) -> bool:
+    """Whether anything of the trigger was changed in the form."""
+    return any(values[name] != before.get(name, "") for name in _TRIGGER & values.keys())
+
+
 def trigger_of(values: Mapping[str, str]) -> Trigger:
     """The trigger that the values spell."""
     if values["trigger"] == "cron":
