@@ -66,6 +66,7 @@ class StoreServices:
         from studio_tui.state.stores.definition_writes import DefinitionVersionStore
 
         return DefinitionSaveService(
+            store=self.database,
             files=self.definition_files,
             writes=DefinitionWrites(self.roots, home=self.settings.home),
             versions=DefinitionVersionStore(self._db, self.clock),

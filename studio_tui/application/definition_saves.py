@@ -26,7 +26,7 @@ from studio_tui.application.models.definitions import (
     SnapshotDefinition,
     SnapshotResult,
 )
-from studio_tui.application.ports import Clock, DefinitionFilesPort, SidecarPort
+from studio_tui.application.ports import Clock, DefinitionFilesPort, SidecarPort, StorePort
 from studio_tui.application.ports.definition_writes import (
     DefinitionFileWritePort,
     DefinitionVersionPort,
@@ -35,6 +35,7 @@ from studio_tui.application.ports.definition_writes import (
     VersionDraft,
 )
 from studio_tui.application.reconciling import half_done
+from studio_tui.application.store import require_ready
 from studio_tui.domain.definitions import FileDefinition, VersionRecord
 
 SNAPSHOT: Final = "snapshot from disk"
@@ -49,6 +50,7 @@ class DefinitionSaveService:
     def __init__(
         self,
         *,
+        store: StorePort,
         files: DefinitionFilesPort,
         writes: DefinitionFileWritePort,
         versions: DefinitionVersionPort,
@@ -56,6 +58,7 @@ class DefinitionSaveService:
         sidecar: SidecarPort,
         clock: Clock,
     ) -> None:
+        self._store = store
         self._files = files
         self._writes = writes
         self._versions = versions
@@ -73,6 +76,7 @@ class DefinitionSaveService:
         """
         if len(command.content.encode()) > CONTENT_BYTES:
             raise ValidationFailure.of("content", "too_long", f"must have at most {CONTENT_BYTES // 1024**2} MiB")
+        require_ready(self._store)
         async with self._turn:
             await self._writes.require_writable(command.kind, command.name)
             path = await self._writes.place(command.kind, command.name)

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from studio_tui.application.errors import PermissionDenied, StateUnavailable
 from studio_tui.application.guard import guarded
 from studio_tui.application.models.host import StoreStatus
 from studio_tui.application.ports import ChangeFeed, StorePort
 
 if TYPE_CHECKING:
     from studio_tui.application.models.state import MigrationPlan, MigrationReport, ProgressListener
+
+
+def require_ready(store: StorePort) -> None:
+    """Raise what a write would, for whoever must know before anything else is written.
+
+    Raises :class:`PermissionDenied` for a store that is read-only, :class:`StateUnavailable` for one that is not there.
+    """
+    condition = store.condition()
+    if condition.mode == "read_only":
+        raise PermissionDenied(condition.reason or "the store is read-only")
+    if condition.mode != "ready":
+        raise StateUnavailable(condition.reason or "there is no store yet", retryable=False)
 
 
 @guarded

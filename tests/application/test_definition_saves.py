@@ -190,7 +190,17 @@ class TestSaving:
                 await save(looking)
         finally:
             await looking.close()
-        assert (file_of(home).exists(), records(home)) == (False, [])
+        assert sorted(path.name for path in home.folder.iterdir() if not path.name.startswith("state.db")) == []
+
+    async def test_where_there_is_no_store_nothing_is_made(self, tmp_path: Path) -> None:
+        nowhere = OpenHome(tmp_path / "none")
+        await nowhere.open()
+        try:
+            with pytest.raises(StateUnavailable):
+                await save(nowhere)
+        finally:
+            await nowhere.close()
+        assert not (tmp_path / "none").exists()
 
 
 class TestHalfSaved:
