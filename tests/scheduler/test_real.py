@@ -351,3 +351,46 @@ async def test_looking_makes_no_host_file(home: Path) -> None:
     async with console(home):
         pass
     assert sorted(path.name for path in home.iterdir() if "studio-tui" in path.name) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "seen"), [("nonutf8-output.sh", "11 cut at the very end"), ("long-line.sh", "no newline at the end")]
+)
+async def test_output_that_is_no_text_or_one_endless_line_ends_in_a_row_like_any_other(
+    home: Path, script: str, seen: str
+) -> None:
+    await schedule(home, "sh", "-c", f"bash {DATA / script}; exit 3")
+    async with console(home, allowed=frozenset({"sh"})) as made:
+        await made.host.start()
+        await until(lambda: firings(home, "failed"))
+    (row,) = firings(home)
+    assert row["exit_code"] == 3
+    assert seen in row["error_detail"]
+    assert len(row["error_detail"].encode()) < 10_000
+
+
+async def test_half_a_gigabyte_of_output_leaves_a_few_files_and_a_completed_row(home: Path) -> None:
+    await schedule(home, "sh", "-c", "echo first; yes 'again and again' | head -c 500000000; echo; echo last")
+    async with console(home, allowed=frozenset({"sh"})) as made:
+        await made.host.start()
+        await until(lambda: firings(home, "completed"))
+        await made.host.idle()
+        (row,) = firings(home)
+        tail = made.logs.tail(row["id"], limit=500)
+    kept = list((home / "studio-tui" / "logs" / "firings").glob(f"{row['id']}.out*"))
+    assert sum(path.stat().st_size for path in kept) < 60_000_000
+    assert tail is not None
+    assert "last\n" in tail.stdout
+    assert "bytes were written before this line" in tail.stdout
+
+
+async def test_a_child_that_ignores_term_is_killed_after_the_grace(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio_tui.scheduler.carrying.STOP_GRACE", 0.3)
+    await schedule(home, "sh", "-c", "trap '' TERM; echo deaf; while true; do sleep 0.1; done")
+    async with console(home, allowed=frozenset({"sh"}), deadline=lambda kind: 1.0) as made:
+        await made.host.start()
+        await until(lambda: firings(home, "timed_out"))
+    (row,) = firings(home)
+    assert (row["status_reason_code"], row["exit_code"]) == ("run.timed_out.deadline", None)
+    assert "deaf" in row["error_detail"]
+    assert not marked(row["id"])
