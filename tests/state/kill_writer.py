@@ -41,7 +41,7 @@ Answered = Callable[[int], None]
 
 
 class Writer:
-    """Rounds of changes; ``answered`` is told of each how many lines of history it has."""
+    """Kinds of changes; ``answered`` is told of each how many lines of history it has."""
 
     def __init__(self, db: StateDB, answered: Answered) -> None:
         clock = SystemClock()
@@ -49,13 +49,13 @@ class Writer:
         self._schedules, self._scheduling = ScheduleWriteStore(db), SchedulingStore(db, clock)
         self._statuses, self._approvals = StatusStore(db, clock), ApprovalStore(db, clock)
 
-    async def round(self, name: str) -> None:
-        await self._fire(f"s{name}", f"f{name}", f"i{name}")
-        await self._run(f"r{name}")
-        await self._approve(name)
+    @property
+    def kinds(self) -> tuple[Callable[[str], Awaitable[None]], ...]:
+        return self._fire, self._run, self._approve
 
-    async def _fire(self, schedule_id: str, firing_id: str, invocation_id: str) -> None:
+    async def _fire(self, name: str) -> None:
         """A schedule that fires once and is turned off: up to five rows in one change."""
+        schedule_id, firing_id, invocation_id = f"s{name}", f"f{name}", f"i{name}"
         created = self._schedules.create_schedule(new_schedule(schedule_id, schedule_id), now=time.time(), by=BY)
         schedule = await created
         self._answered(1)
@@ -70,8 +70,9 @@ class Writer:
         )
         self._answered(1)
 
-    async def _run(self, run_id: str) -> None:
+    async def _run(self, name: str) -> None:
         """A run that ends, is taken up again by an override, and fails."""
+        run_id = f"r{name}"
         await self._db.write(lambda connection: _begin(connection, run_id, time.time()))
         self._answered(1)
         resumed = Override("op", "resumed")
@@ -86,6 +87,7 @@ class Writer:
     async def _approve(self, name: str) -> None:
         """An approval and its evidence, whose lines hang together."""
         proposed = await self._approvals.propose("kill", {"name": name})
+        self._answered(0)
         await self._approvals.grant(proposed.approval_id)
         await self._approvals.consume(proposed.approval_id, action_kind="kill", params={"name": name})
 
@@ -102,12 +104,12 @@ async def _begin(connection: AsyncConnection, run_id: str, now: float) -> None:
 
 
 async def write(url: str, answered: Answered) -> None:
-    """Write until the end of the process."""
+    """Write until the end of the process, beginning with any kind of change."""
     store = Store(url, home=Path.cwd())
     await store.open()
-    writer, name = Writer(store.db, answered), uuid.uuid4().hex[:8]
-    for number in itertools.count():
-        await writer.round(f"{name}{number}")
+    kinds, name = Writer(store.db, answered).kinds, uuid.uuid4()
+    for number in itertools.count(name.int % len(kinds)):
+        await kinds[number % len(kinds)](f"{name.hex[:8]}{number}")
 
 
 def one(url: str, wait: bool, seconds: float) -> tuple[str, int]:
