@@ -28,6 +28,7 @@ _FOREIGN_PREFIXES = ("LIONAGI_", "STUDIO_TUI_", "TEXTUAL_", "LI_STUB_")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of tests/simulation: they are known only where pytest looks before it collects."""
     group = parser.getgroup("simulation")
+    group.addoption("--daemon-minutes", type=float, default=0.0, metavar="N", help="minutes beside the real daemon (a tick)")
     group.addoption("--sim-days", type=float, default=420.0, metavar="N", help="simulated days over all worlds (420)")
     group.addoption("--sim-seed", type=int, default=None, metavar="S", help="play the world of this seed only")
     group = parser.getgroup("studio-tui")
