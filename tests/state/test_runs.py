@@ -124,7 +124,7 @@ async def test_each_condition_narrows(db: StateDB, runs: RunStore) -> None:
     await a_run(db, id="plain", updated_at=NOW)
     await a_run(db, id="failed", status="failed", updated_at=NOW + 1, project="web")
     await a_run(db, id="null", status=None, invocation_kind=None, updated_at=NOW + 2, project="api", tags=("a",))
-    await a_run(db, id="flow", invocation_kind="flow", updated_at=NOW + 3, project="web", tags=("a", "b"))
+    await a_run(db, id="flow", invocation_kind="flow", updated_at=NOW + 3, project="web", tags=("a", "b", "c"))
     await a_run(db, id="play", playbook_name="Nightly Sweep", updated_at=NOW + 4)
     cases = {
         RunFilter(status=frozenset({"failed"})): ["failed"],
@@ -141,6 +141,8 @@ async def test_each_condition_narrows(db: StateDB, runs: RunStore) -> None:
         RunFilter(project="nobody's"): [],
         RunFilter(tags=("a",)): ["flow", "null"],
         RunFilter(tags=("a", "b")): ["flow"],
+        RunFilter(tags=("c", "a", "b")): ["flow"],
+        RunFilter(tags=("c", "a", "d")): [],
         RunFilter(tags=("b", "a"), project="api"): [],
         RunFilter(tags=("a",), status=frozenset({None}), kinds=frozenset({None})): ["null"],
         RunFilter(playbook="sweep"): ["play"],

@@ -20,6 +20,7 @@ from sqlalchemy import (
     CompoundSelect,
     Select,
     Text,
+    and_,
     bindparam,
     case,
     func,
@@ -206,9 +207,18 @@ def _arm(
 
 def _few(shape: RunShape) -> ColumnElement[bool]:
     """Whether what the page is looked up by has few runs: counted in its index, and not beyond that number."""
-    narrow = run_tags.c.tag == numbered("tag", 1)[0] if shape.tags else _S.project == _PROJECT
-    count = select(func.count()).select_from(select(literal_column("1")).where(narrow).limit(FEW).subquery())
-    return count.scalar_subquery() < FEW
+    found = _tagged_ids(shape) if shape.tags else select(literal_column("1")).where(_S.project == _PROJECT)
+    return select(func.count()).select_from(found.limit(FEW).subquery()).scalar_subquery() < FEW
+
+
+def _tagged_ids(shape: RunShape) -> Select[Any]:
+    """Ids of the runs with all the tags, from the tags alone."""
+    first, *others = numbered("tag", shape.tags)
+    ids = select(run_tags.c.session_id).where(run_tags.c.tag == first)
+    for number, tag in enumerate(others):
+        other = run_tags.alias(f"other_tag_{number}")
+        ids = ids.join(other, and_(other.c.session_id == run_tags.c.session_id, other.c.tag == tag))
+    return ids
 
 
 def _source_conditions(shape: RunShape, status: ColumnElement[bool] | None, *, few: bool = False) -> list[ColumnElement[bool]]:
@@ -217,9 +227,8 @@ def _source_conditions(shape: RunShape, status: ColumnElement[bool] | None, *, f
     if shape.project:
         by_index = few and not shape.tags
         conditions.append((_S.project if by_index else unindexed(_S.project)) == _PROJECT)
-    for number, tag in enumerate(numbered("tag", shape.tags)):
-        looked_up = _S.id if few and number == 0 else unindexed(_S.id)
-        conditions.append(looked_up.in_(select(run_tags.c.session_id).where(run_tags.c.tag == tag)))
+    if shape.tags:
+        conditions.append((_S.id if few else unindexed(_S.id)).in_(_tagged_ids(shape)))
     return conditions
 
 
