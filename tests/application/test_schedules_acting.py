@@ -294,6 +294,11 @@ async def test_a_step_is_judged_as_it_will_run(world: Schedules, chain: dict[str
     assert await _faults(world, a_command(action=_agent(on_fail=chain))) == {("action", "on_fail", *path): code}
 
 
+async def test_what_is_wrong_above_a_step_is_said_once(world: Schedules) -> None:
+    action = _agent(model="a b", on_fail={"prompt": "mend it", "on_fail": None})
+    assert await _faults(world, a_command(action=action)) == {("action", "model"): "unusable"}
+
+
 async def test_what_a_step_inherits_is_allowed_and_said(world: Schedules) -> None:
     result = await world.service.create_schedule(a_command(action=_agent(on_fail={"prompt": "mend it"})))
     (warning,) = result.warnings

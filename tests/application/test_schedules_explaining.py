@@ -160,6 +160,11 @@ async def test_an_instant_of_the_calendar_and_one_beside_it(world: Schedules) ->
     assert _refusals(before) == ["due"]
 
 
+async def test_an_instant_of_the_calendar_before_the_stored_one_is_not_due(world: Schedules) -> None:
+    moved = {"trigger_type": "cron", "interval_sec": None, "cron_expr": "* * * * *", "next_fire_at": NOW + 120}
+    assert _refusals(await _why(world, NOW + 60, **moved)) == ["due"]
+
+
 async def test_an_overdue_instant_is_still_to_come(world: Schedules) -> None:
     why = await _why(world, NOW - 10.4, next_fire_at=NOW - 10)
     assert (why.about, why.fires) == ("coming", True)
