@@ -128,7 +128,10 @@ async def test_one_broken_schedule_is_shown_as_broken_and_hides_no_other(world: 
             {"predispatch_refusal_event": "2026-03-01T00:00:00Z#0000000007", "predispatch_refusal_count": 2},
             "the event at 2026-03-01T00:00:00Z#0000000007 was refused before launch 2 times; see its firings",
         ),
-        ({"github_cursor": "2199-01-01T00:00:00Z"}, "its bookmark lies in the future: nothing is new before 2199-01-01T00:00:00Z"),
+        (
+            {"github_cursor": "2199-01-01T00:00:00Z"},
+            "its bookmark lies in the future: nothing is new before 2199-01-01T00:00:00Z",
+        ),
         ({"github_cursor": "2026-03-01T00:00:00Z"}, None),
     ],
 )
