@@ -18,7 +18,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 def a_pull(number: int, updated_at: str = "2026-03-10T10:00:00Z", *, merged: str | bool = True, **fields: Any) -> dict[str, Any]:
-    """A pull request as GitHub lists it; ``merged`` at ``updated_at`` unless it says when, or that it was not."""
+    """A pull request of ``acme/web`` as GitHub lists it; ``merged`` at ``updated_at`` unless it says when, or that it was not."""
     merged_at = updated_at if merged is True else merged or None
     return {
         "number": number,
@@ -64,7 +64,8 @@ class FakeGitHub:
             return
         query = asked.query
         state, base = query.get("state", "open"), query.get("base")
-        fitting = [p for p in self.pulls if state in ("all", p["state"]) and base in (None, p["base"]["ref"])]
+        here = [p for p in self.pulls if p["base"]["repo"]["full_name"] in asked.path or "/repositories/" in asked.path]
+        fitting = [p for p in here if state in ("all", p["state"]) and base in (None, p["base"]["ref"])]
         fitting.sort(key=lambda pull: pull["updated_at"], reverse=True)
         size, page = int(query.get("per_page", 30)), int(query.get("page", 1))
         headers = dict(self.headers)

@@ -1,6 +1,6 @@
 """A host on a real store with real processes; run as a program it is a console without a screen.
 
-    python -m tests.scheduler.real_host HOME SECONDS [--no-lease] [--die WINDOW] [--beat SECONDS]
+    python -m tests.scheduler.real_host HOME SECONDS [--no-lease] [--die WINDOW] [--beat SECONDS] [--github URL] [--hasty]
 
 With ``--die`` it kills itself in that window of a firing (see :data:`WINDOWS`). It prints ``hosting`` when it first does,
 ``standby`` when it has lost its place, and at its end one line per firing with what became of it.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import inspect
 import logging
 import os
@@ -58,6 +59,9 @@ class EveryonesLease:
 
 
 WINDOWS = {
+    "answered": ("state", "note_poll", "before"),
+    "polled": ("state", "note_poll", "after"),
+    "claiming": ("state", "claim", "before"),
     "claimed": ("state", "claim", "after"),
     "noted": ("notes", "begin", "after"),
     "spawned": ("notes", "started", "before"),
@@ -115,6 +119,20 @@ async def console(
         await store.close()
 
 
+HASTY = {
+    "studio_tui.scheduler.adoption.FOLLOW_EVERY": 0.05,
+    "studio_tui.scheduler.recovery.UNDISPATCHED_GRACE": 0.5,
+    "studio_tui.scheduler.host.RECOVER_SOON": 0.6,
+    "studio_tui.scheduler.polls.occurrence.SLOT_RETRY": 0.1,
+}
+"""Seconds that a test does not want to wait for."""
+
+
+def github_at(base: str) -> dict[str, Any]:
+    """Settings with which this is asked for GitHub, and accepted."""
+    return {"github_api": base, "environment": lambda: {"GITHUB_TOKEN": "secret"}}
+
+
 def die_in(window: str, made: Console) -> None:
     """Have the console kill itself the moment it gets there."""
     part, name, when = WINDOWS[window]
@@ -143,10 +161,16 @@ async def _main() -> None:
     parser.add_argument("--no-lease", action="store_true")
     parser.add_argument("--die", choices=WINDOWS)
     parser.add_argument("--beat", type=float, default=hosting.BEAT_EVERY)
+    parser.add_argument("--github")
+    parser.add_argument("--hasty", action="store_true")
     chosen = parser.parse_args()
+    settings = github_at(chosen.github) if chosen.github else {}
+    for name, seconds in HASTY.items() if chosen.hasty else ():
+        module, _, constant = name.rpartition(".")
+        setattr(importlib.import_module(module), constant, seconds)
     lease = EveryonesLease() if chosen.no_lease else None
     hosting.BEAT_EVERY = chosen.beat  # type: ignore[misc]
-    async with console(chosen.home, lease=lease, allowed=frozenset({"sh", "true"})) as made:
+    async with console(chosen.home, lease=lease, allowed=frozenset({"sh", "true"}), **settings) as made:
         if chosen.die:
             die_in(chosen.die, made)
         await made.host.start()

@@ -68,6 +68,12 @@ def test_the_store_does_without_an_orm() -> None:
     assert not [name for name in modules if name.startswith(("sqlalchemy.orm", "sqlalchemy.ext.asyncio"))]
 
 
+def test_the_scheduler_loads_no_network_before_its_first_poll() -> None:
+    packages = {name.partition(".")[0] for name in _modules_after("import studio_tui.scheduler.host")}
+    assert "studio_tui" in packages
+    assert not packages & {"httpx", "httpcore", "h11", "anyio"}
+
+
 @pytest.mark.parametrize("argument", ["--version", "--help"])
 def test_a_plain_question_loads_nothing_heavy(argument: str) -> None:
     packages, printed = _packages_of(argument)

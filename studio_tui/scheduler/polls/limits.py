@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 LONGEST: Final = 3_600.0
@@ -28,6 +27,8 @@ def _retry_after(value: str | None, now: float) -> float | None:
     seconds = _number(value)
     if seconds is not None:
         return now + seconds
+    from email.utils import parsedate_to_datetime  # hardly ever needed
+
     try:
         return parsedate_to_datetime(value or "").timestamp()
     except (ValueError, OverflowError, OSError):
