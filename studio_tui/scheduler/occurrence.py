@@ -99,7 +99,7 @@ class Occurrences:
         planned, following = schedule.next_fire_at, self.following(schedule, now)
         if crowded and schedule.threshold_config is None:
             verdict = await self._admission.refusal(schedule, now)
-            return await self._refused(schedule, verdict, now, following) if verdict else Evaluated("waiting", 0.0)
+            return await self._refused(schedule, verdict, now, following) if verdict else Evaluated("waiting", 0.0, "slots")
         context = dict(context or {"scheduled": True, "fired_at": now, "next_fire_at": planned})
         if schedule.threshold_config is not None:
             alert = await self._thresholds.verdict(schedule, now)
