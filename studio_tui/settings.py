@@ -131,15 +131,16 @@ def config_path(flags: Flags, variables: Mapping[str, str]) -> Path:
 
 def read_config(path: Path) -> dict[str, object]:
     """The file's keys; empty when there is none. Raises :class:`ValidationFailure` when it is not TOML or not readable."""
-    import tomllib
-
     try:
-        with path.open("rb") as stream:
-            return tomllib.load(stream)
+        written = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise ValidationFailure.of(str(path), "unreadable", f"cannot be read ({error.strerror})") from error
+    import tomllib  # a start without a file does not pay for it
+
+    try:
+        return tomllib.loads(written.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValidationFailure.of(str(path), "syntax", f"is not valid TOML: {error}") from error
 
