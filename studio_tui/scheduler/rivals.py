@@ -47,7 +47,7 @@ class Rivals:
                 self._note(f"{schedule.name} was fired for {_clock(planned)} by somebody else (firing {firing.run_id})")
 
     async def met(self, listed: FiringRecord) -> None:
-        """A firing was listed as running of whose launch nothing is noted here: one of ours that ended since has no note either."""
+        """A firing was listed as running of whose launch nothing is noted here: ours that ended since has no note either."""
         if not listed.trigger_context.get("scheduled") or (listed.fired_at or 0.0) <= self._since:
             return
         firing = await self._state.get_firing(listed.run_id)
