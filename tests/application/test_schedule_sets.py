@@ -58,6 +58,7 @@ async def test_a_changed_trigger_counts_from_now_and_other_changes_leave_the_ins
     (change,) = entry(plan, "atlas/clock").changes
     assert (change.field, change.stored, change.declared) == ("trigger.every", "900s", "3600s")
     assert (await sets.row("atlas/clock"))["next_fire_at"] == before["created_at"] + HOUR
+    assert len(await sets.history()) == 2, "what stays on or off adds no line"
 
 
 async def test_off_and_on_again_by_the_document(sets: Sets) -> None:

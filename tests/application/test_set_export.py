@@ -60,6 +60,7 @@ async def test_what_is_off_is_exported_as_off(sets: Sets) -> None:
     await sets.home.studio.schedules.set_enabled(SetScheduleEnabled(schedule_id=row["id"], enabled=False))
     (document,) = (await export(sets)).documents
     assert document.text.count("enabled: false") == document.text.count("enabled: true") == 1
+    assert 'every: "15m"' in document.text, "the rest is as its author wrote it"
     before = await sets.rows()
     plan = await sets.service.apply_set(ApplySet(file=str(sets.folder / "out.yaml")))
     changes = {entry.name: [change.field for change in entry.changes] for entry in plan.entries}

@@ -112,7 +112,7 @@ MEMBERS = st.fixed_dictionaries(
 
 
 @given(member=MEMBERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_what_we_take_the_peer_takes_with_the_same_digest(member: dict[str, Any], project: Project) -> None:
     text = yaml_text(document(member))
     with pytest.MonkeyPatch.context() as patch:
@@ -160,7 +160,7 @@ JSON = st.recursive(
 
 
 @given(value=st.dictionaries(WORDS, JSON, min_size=1, max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_what_we_write_both_read_back_as_it_was(value: dict[str, Any]) -> None:
     text = yaml_text(value)
     assert read_tree(text).data == value
@@ -171,7 +171,7 @@ PLAIN = st.text(alphabet="0123456789abefnotxyOYN+-._:~TZ ", min_size=1, max_size
 
 
 @given(value=PLAIN)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_plain_word_means_the_same_to_both(value: str) -> None:
     try:
         theirs = yaml.safe_load(f"a: {value}\n")
