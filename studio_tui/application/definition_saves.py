@@ -36,6 +36,7 @@ from studio_tui.application.ports.definition_writes import (
 )
 from studio_tui.application.reconciling import half_done
 from studio_tui.application.store import require_ready
+from studio_tui.application.wellformed import require_wellformed
 from studio_tui.domain.definitions import FileDefinition, VersionRecord
 
 SNAPSHOT: Final = "snapshot from disk"
@@ -74,6 +75,7 @@ class DefinitionSaveService:
         when version or file are not those seen, and :class:`ReconciliationRequired` when the version was added and the file
         could not be written.
         """
+        require_wellformed(name=command.name, content=command.content, message=command.message)
         if len(command.content.encode()) > CONTENT_BYTES:
             raise ValidationFailure.of("content", "too_long", f"must have at most {CONTENT_BYTES // 1024**2} MiB")
         require_ready(self._store)

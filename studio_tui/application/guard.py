@@ -2,7 +2,8 @@
 
 Every service class wears :func:`guarded`. It is the one place of the application that catches all exceptions: what an adapter
 raises unexpectedly is written to the log with an id, and the caller gets :class:`StateUnavailable` that names this id.
-Cancellation passes through untouched. Text that is none (half characters) is refused here, before any port is asked.
+Cancellation passes through untouched. Ids and names that are no text (half characters) are refused here, before any port is
+asked; what commands and queries hold is judged by the operations, which know the fields.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
-from studio_tui.application.errors import StateUnavailable, StudioApplicationError, ValidationFailure
-from studio_tui.application.models.common import ContractModel
+from studio_tui.application.errors import StateUnavailable, StudioApplicationError
 from studio_tui.application.wellformed import require_wellformed
 
 _LOG = logging.getLogger(__name__)
@@ -70,28 +70,10 @@ def _guard_sync(operation: Callable[P, R]) -> Callable[P, R]:
 
 
 def _require_whole(names: tuple[str, ...], args: tuple[object, ...], kwargs: dict[str, object]) -> None:
-    """Raise :class:`ValidationFailure` for an argument, or a field of one, that holds half a character or has no bottom."""
+    """Raise :class:`ValidationFailure` for an id, a name or a list of them that holds half a character."""
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-        try:
-            for field, text in _texts(name, value):
-                require_wellformed(**{field: text})
-        except RecursionError:
-            raise ValidationFailure.of(name, "too_deep", "is nested too deep") from None
-
-
-def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(name, item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts(name, str(key))
-            yield from _texts(name, item)
-    elif isinstance(value, ContractModel):
-        for field, item in value.__dict__.items():
-            yield from _texts(field, item)
+        texts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+        require_wellformed(**{name: "".join(text for text in texts if isinstance(text, str))})
 
 
 def _unexpected(operation: Callable[..., object], error: Exception) -> StateUnavailable:

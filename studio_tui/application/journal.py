@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from studio_tui.application.errors import StudioApplicationError
 from studio_tui.application.ports import Clock, SidecarPort
+from studio_tui.application.wellformed import mended
 
 _LOG = logging.getLogger(__name__)
 
@@ -21,6 +22,7 @@ class Journal:
     async def note(self, act: str, target: str, result: str, detail: Mapping[str, object] | None = None) -> None:
         """Keep one note: what was done, to which record, and what came of it."""
         try:
-            await self._sidecar.journal(at=self._clock.now(), act=act, target=target, result=result, detail=detail or {})
+            at = self._clock.now()
+            await self._sidecar.journal(at=at, act=act, target=mended(target), result=result, detail=detail or {})
         except StudioApplicationError as error:
             _LOG.warning("the journal could not be written (%s of %s): %s", act, target, error)
