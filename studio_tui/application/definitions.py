@@ -20,7 +20,7 @@ from studio_tui.application.errors import NotFound, StateUnavailable, Validation
 from studio_tui.application.guard import guarded
 from studio_tui.application.models.definitions import DefinitionDetail, DefinitionSummary, DefinitionVersion, Drift
 from studio_tui.application.ports import DefinitionFilesPort, DefinitionHistoryPort
-from studio_tui.domain.definitions import FILE_KINDS, KINDS, FileDefinition, VersionRecord
+from studio_tui.domain.definitions import FILE_KINDS, KINDS, LAST_VERSION, FileDefinition, VersionRecord
 
 _VERSIONS: Final = 200
 
@@ -70,7 +70,7 @@ class DefinitionService:
         """The text of one version. Raises :class:`ValidationFailure` for a kind without versions, :class:`NotFound`."""
         if kind not in FILE_KINDS:
             raise ValidationFailure.of("kind", "no_history", f"has no versions; allowed: {', '.join(FILE_KINDS)}")
-        record = await self._history.version(kind, name, number)
+        record = await self._history.version(kind, name, number) if 0 < number <= LAST_VERSION else None
         if record is None or record.content is None:
             raise NotFound("version", f"{number} of {kind} {name}")
         return record.content

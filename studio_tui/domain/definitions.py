@@ -7,6 +7,8 @@ from typing import Final
 
 FILE_KINDS: Final = ("agent", "playbook", "skill")
 KINDS: Final = (*FILE_KINDS, "workflow")
+LAST_VERSION: Final = 2**31 - 1
+"""Both databases keep the number of a version in four bytes or more."""
 
 
 @dataclass(frozen=True, slots=True)

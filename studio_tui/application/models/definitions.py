@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from studio_tui.application.models.common import ContractModel, Epoch, ReconciliationId
+from studio_tui.domain.definitions import LAST_VERSION
 
 DefinitionKind = Literal["agent", "playbook", "skill", "workflow"]
 FileKind = Literal["agent", "playbook", "skill"]
@@ -95,7 +96,7 @@ class RollbackDefinition(ContractModel):
 
     kind: FileKind
     name: str = Field(min_length=1)
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=LAST_VERSION)
     expected_version: int | None = Field(default=None, ge=0)
 
 
