@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
+from studio_tui.files.yaml_complaints import complaint
 from studio_tui.files.yaml_plain import plain_values
 
 MAX_CHARACTERS: Final = 512 * 1024
@@ -22,13 +23,6 @@ _NULL: Final = "tag:yaml.org,2002:null"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _TIMESTAMP: Final = "tag:yaml.org,2002:timestamp"
 
-_HINTS: Final = (
-    ("mapping values are not allowed", "a value with ': ' in it needs quotes"),
-    ("'\\t'", "indent with spaces, not tabs"),
-    ("cannot start any token", "a value that begins with this character needs quotes"),
-    ("alias", "a value that begins with * needs quotes"),
-    ("another document", "only one document is allowed"),
-)
 _CUT: Final = re.compile(r" +(#[^\s#!].*)")
 
 
@@ -91,14 +85,8 @@ def _is_scalar(node: Any) -> bool:
 
 def _fault(error: Exception, first_line: int) -> str:
     """The parser's complaint in one line, with its place and a hint."""
-    problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or str(error).split("\n", 1)[0])
-    mark = getattr(error, "problem_mark", None)
-    if "end of stream" in problem or "<stream end>" in problem:
-        mark = getattr(error, "context_mark", None) or mark
-        problem = f"{getattr(error, 'context', None) or 'reading'}: the end is missing"
-    place = f"line {mark.line + first_line}: " if mark is not None else ""
-    hint = next((f" ({hint})" for sign, hint in _HINTS if sign in f"{problem} {getattr(error, 'context', '')}"), "")
-    return f"{place}{problem}{hint}"
+    said, line = complaint(error)
+    return said if line is None else f"line {line + first_line}: {said}"
 
 
 def _nodes(root: Any) -> Iterator[Any]:

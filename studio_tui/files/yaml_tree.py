@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from studio_tui.application.ports.schedule_sets import TextFault
+from studio_tui.files.yaml_complaints import complaint
 from studio_tui.files.yaml_scalars import ScalarError, scalar_value
 
 MAX_VALUES: Final = 100_000
@@ -22,13 +23,6 @@ _DIRECTIVE: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*%")
 _BOOL: Final = "tag:yaml.org,2002:bool"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _COLLECTIONS: Final = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
-_HINTS: Final = (
-    ("mapping values are not allowed", "a value with ': ' in it needs quotes"),
-    ("'\\t'", "indent with spaces, not tabs"),
-    ("cannot start any token", "a value that begins with this character needs quotes"),
-    ("undefined alias", "a value that begins with * needs quotes"),
-    ("another document", "only one document is allowed"),
-)
 
 Path = tuple[str | int, ...]
 
@@ -80,11 +74,8 @@ def _compose(text: str) -> Any:
 
 
 def _syntax(error: Exception) -> TextFault:
-    """The parser's complaint in one line, with a hint."""
-    problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or str(error).split("\n", 1)[0])
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    hint = next((f" ({hint})" for sign, hint in _HINTS if sign in f"{problem} {getattr(error, 'context', '')}"), "")
-    return TextFault("not_yaml", f"not valid YAML: {problem}{hint}", mark.line + 1 if mark is not None else None)
+    said, line = complaint(error)
+    return TextFault("not_yaml", f"not valid YAML: {said}", line + 1 if line is not None else None)
 
 
 class _Reader:
