@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from studio_tui.application.errors import ValidationFailure
 from studio_tui.application.guard import guarded
 from studio_tui.application.journal import Journal
 from studio_tui.application.models.attention import (
@@ -21,7 +22,7 @@ from studio_tui.application.ports import ActProvenance, Clock, SidecarPort
 from studio_tui.application.ports.attention import AttentionPort, Decision
 from studio_tui.application.provenance import actor_of
 from studio_tui.application.views import view
-from studio_tui.domain.attention import Disposition, DispositionChange, clears
+from studio_tui.domain.attention import Disposition, DispositionChange, clears, kind_of
 
 
 @guarded
@@ -62,6 +63,8 @@ class AttentionService:
 
         Raises :class:`ValidationFailure`, and :class:`Conflict` when the item was opened again since the revision seen.
         """
+        if kind_of(command.item_id) is None or not command.item_id.partition(":")[2].strip():
+            raise ValidationFailure.of("item_id", "unknown", "must be run:ID, inv:ID, sched:ID or play:TOPIC:NAME")
         decision = Decision(
             item_id=command.item_id,
             state=command.state,

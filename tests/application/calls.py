@@ -16,6 +16,7 @@ BY_NAME: Final = {operation.name: operation for operation in operations()}
 
 _PLAIN: Final[Mapping[str, Mapping[str, object]]] = MappingProxyType(
     {
+        "attention.decide": {"item_id": "run:r1"},
         "evidence.send_control": {"text": None},
         "runs.list_runs": {"backwards": False},
         "outbox.list_dispatches": {"status": ["expired"]},

@@ -65,6 +65,8 @@ async def test_an_item_that_was_opened_again_is_not_decided_by_who_has_not_seen_
         ({"state": "expected", "expires_at": 2_000_000_000.0}, "note"),
         ({"state": "snoozed"}, "expires_at"),
         ({"item_id": " "}, "item_id"),
+        ({"item_id": "team:t1"}, "item_id"),
+        ({"item_id": "run:"}, "item_id"),
     ],
 )
 async def test_a_decision_says_what_it_needs(home: OpenHome, fields: dict[str, object], field: str) -> None:

@@ -7,10 +7,14 @@ import errno
 import hashlib
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from studio_tui.application.errors import (
     Conflict,
@@ -31,6 +35,8 @@ from studio_tui.application.models.definitions import (
 from studio_tui.application.ports.definition_writes import VersionDraft
 from studio_tui.application.reconciling import UNDER_WAY
 from studio_tui.files import definition_writes
+from studio_tui.files.definition_writes import DefinitionWrites
+from studio_tui.files.roots import Roots
 from studio_tui.sidecar import reconciliations
 from studio_tui.state.stores.definition_writes import DefinitionVersionStore
 from tests.application.covering import covers
@@ -389,3 +395,21 @@ async def test_of_writers_at_the_same_moment_one_saves_and_the_others_see_a_conf
     assert sorted(type(result).__name__ for result in results) == ["Conflict"] * 5 + ["SaveResult"]
     assert [file_of(home).read_text()] == await versions(home)
     assert records(home) == []
+
+
+_PARTS = st.sampled_from(["a", "..", ".", "/", "out", "link", "helper", "\\", "*"]) | st.text(max_size=5)
+
+
+@settings(max_examples=150, deadline=None)
+@given(parts=st.lists(_PARTS, min_size=1, max_size=4), kind=st.sampled_from(["agent", "playbook", "skill"]))
+async def test_whatever_a_name_says_it_is_written_in_its_root_or_not_at_all(parts: list[str], kind: str) -> None:
+    with TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        for name in ("agents", "playbooks", "skills"):
+            (home / name).mkdir(parents=True)
+        writes = DefinitionWrites(Roots.of(home, home / "shows"), home=home)
+        with suppress(ValidationFailure, PermissionDenied, StateUnavailable):
+            await writes.write_definition(kind, "".join(parts), "x")
+        made = [path for path in Path(folder).rglob("*") if path.is_file()]
+        assert [path for path in made if home / f"{kind}s" not in path.parents] == []
+        assert len(made) <= 1
