@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from studio_tui.application.errors import StudioApplicationError
 from studio_tui.application.launching import LaunchFacts, LaunchPreview
 from studio_tui.application.ports import SchedulerStateService
+from studio_tui.domain.github_events import EVENT_FIELDS
 from studio_tui.domain.schedules import ScheduleRecord
+from studio_tui.domain.thresholds import ALERT_FIELDS
 from studio_tui.scheduler.launch import (
     LaunchRefused,
     build_argv,
@@ -94,13 +96,23 @@ class Previews:
         def allowed() -> Collection[str]:
             return allowed_commands(self._settings)
 
-        check_launch(schedule, _SAMPLE, allowed=allowed)
+        check_launch(schedule, _sample(schedule), allowed=allowed)
         search_path = self._settings.search_path()
         if schedule.action_kind == "command":
             resolve_command(schedule.action_command or "", search_path)
             return (schedule.action_command or "", *schedule.action_command_args)
         li = resolve_li(search_path, sys.executable)
         return build_argv(schedule, {}, li=li, allowed=allowed, flow_file=_FLOW_FILE)
+
+
+def _sample(schedule: ScheduleRecord) -> Mapping[str, object]:
+    """What a firing of the schedule would be told, by name."""
+    context: dict[str, object] = dict(_SAMPLE)
+    if schedule.threshold_config is not None:
+        context |= dict.fromkeys(ALERT_FIELDS, 0)
+    if schedule.trigger_type == "github_poll":
+        context |= {"repo": schedule.github_repo, "github_events": [dict.fromkeys(EVENT_FIELDS, 0)]}
+    return context
 
 
 def flow_problem(text: str) -> str | None:

@@ -19,6 +19,12 @@ EVENTS: Final = ("pr_merged", "pr_opened", "pr_updated", "pr_closed")
 FILTER_KEYS: Final = ("state", "base", "draft", "event", "same_repo_only")
 CURSOR_FORM: Final = "2026-07-20T15:21:57Z, then perhaps # and ten digits of a pull request's number"
 
+EVENT_FIELDS: Final = (
+    *("pr_number", "pr_title", "pr_url", "pr_author", "updated_at", "head_sha", "draft"),
+    *("head_repo", "head_repo_is_fork", "is_same_repo", "pr_merged_at"),
+)
+"""What an event tells of its pull request, by the names that templates use; the last one only where merges are the events."""
+
 PER_PAGE: Final = 100
 
 _OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){0,38}\Z")

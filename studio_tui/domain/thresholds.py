@@ -11,6 +11,9 @@ from studio_tui.domain.durations import format_duration
 from studio_tui.domain.gates import Verdict
 from studio_tui.domain.schedules import ScheduleRecord
 
+ALERT_FIELDS: Final = ("metric", "op", "value", "threshold", "window_minutes", "unreported_sessions", "spend_is_partial")
+"""What an alert tells, by the names that templates use; the last two only where spend was not reported whole."""
+
 _GAUGES: Final = frozenset({"github_poll_healthy_age_minutes", "github_poll_consecutive_401"})
 """Figures of the moment: no window of time is summed up for them."""
 

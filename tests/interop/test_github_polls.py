@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from studio_tui.clock import SystemClock
+from studio_tui.domain.github_events import EVENT_FIELDS
 from studio_tui.scheduler.polls.github import GitHub
 from studio_tui.scheduler.polls.http import Http, Patience
 from studio_tui.scheduler.polls.tokens import Tokens
@@ -152,6 +153,7 @@ async def test_a_pass_leaves_the_rows_of_the_peers(home: Path, tmp_path: Path, s
         assert ours[column] == theirs[column], column
     assert ours["github_cursor"] == "2026-03-10T10:00:01Z#0000000002"
     (ours,), (theirs,) = firings(home), firings(other)
+    assert list(EVENT_FIELDS) == list(json.loads(theirs["trigger_context"])["github_events"][0])
     contexts = [json.loads(row["trigger_context"]) for row in (ours, theirs)]
     assert contexts[0] | {"fired_at": 0} == contexts[1] | {"fired_at": 0}
     assert [list(context) for context in contexts] == [["github_events", "repo", "fired_at"]] * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,3 +41,13 @@ async def test_a_name_that_nothing_fills_in_is_said(previews: Previews, tmp_path
     preview = await previews.preview(schedule)
     assert preview.command_line == ()
     assert "there is no value for pr_number" in (preview.refusal or "")
+    poll = replace(schedule, trigger_type="github_poll", github_repo="acme/web")
+    assert (await previews.preview(poll)).refusal is None, "an event has one"
+
+
+async def test_what_an_alert_tells_is_no_fault(previews: Previews, tmp_path: Path) -> None:
+    config = {"metric": "total_cost_usd", "op": "gt", "value": 1, "window_minutes": 5}
+    arguments = ("{{metric}}", "{{value}}", "{{unreported_sessions}}")
+    schedule = a_schedule(action_kind="command", action_command="echo", action_command_args=arguments, action_cwd=str(tmp_path))
+    assert "no value for metric" in ((await previews.preview(schedule)).refusal or "")
+    assert (await previews.preview(replace(schedule, threshold_config=config))).refusal is None
