@@ -9,7 +9,7 @@ import click
 
 from studio_tui.application.text import clean
 from studio_tui.cli.layout import Column
-from studio_tui.cli.lists import page_options, show_page
+from studio_tui.cli.lists import page_options, show_items, show_page
 from studio_tui.cli.session import json_option, made, perform, print_document
 from studio_tui.cli.values import seconds
 from studio_tui.cli.words import ago, due, moment
@@ -111,8 +111,6 @@ def reopen(flags: dict[str, object], /, item_id: str, as_json: bool) -> None:
 @click.pass_obj
 def show(flags: dict[str, object], /, item_ids: tuple[str, ...], as_json: bool) -> None:
     """Say how items stand, with the revision that a decision may have to name."""
-    from studio_tui.cli.lists import show_items
-
     found = perform(flags, lambda studio: studio.attention.standing(item_ids))
     columns = (Column("ITEM"), Column("IS"), Column("REVISION", right=True))
     show_items(found, columns, _standing, empty="", as_json=as_json)
