@@ -123,7 +123,10 @@ class ScheduleReading(ScheduleBase):
             return {}
         recent = await self._reads.recent_firings(schedule_ids, each=STRIP)
         running = await self._reads.running_counts(schedule_ids)
-        return {identifier: Evidence(recent.get(identifier, ()), running.get(identifier, 0)) for identifier in schedule_ids}
+        return {
+            identifier: Evidence(recent.get(identifier, ()), running.get(identifier, 0), self._host.poll_trouble(identifier))
+            for identifier in schedule_ids
+        }
 
     async def _tails(self, firings: Sequence[FiringRecord], limit: int) -> Mapping[str, OutputTail | None]:
         """The ends of what firings wrote, read in a thread; those that never began to run wrote nothing."""

@@ -31,10 +31,12 @@ _TIMES: Final = ("last_fired_at", "next_fire_at", "created_at", "updated_at", "l
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What else is known of a schedule: its newest depth-0 firings (newest first), and how many run now."""
+    """What else is known of a schedule: its newest depth-0 firings (newest first), how many run now, and what went wrong with
+    the last poll, where this process polls."""
 
     recent: tuple[HasOutcome, ...] = ()
     running: int = 0
+    poll_trouble: str | None = None
 
 
 @lru_cache(maxsize=4_096)
@@ -74,7 +76,7 @@ def summary_fields(schedule: ScheduleRecord, evidence: Evidence, *, now: float, 
         "consecutive_failures": failures,
         "owner": schedule.owner_key or schedule.managed_by,
         "description": schedule.description,
-        "blocked": None if problems else poll_trouble(schedule, now),
+        "blocked": None if problems else evidence.poll_trouble or poll_trouble(schedule, now),
         "problems": problems,
         "updated_at": stored.updated_at,
     }

@@ -12,6 +12,7 @@ from studio_tui.application.ports import HostRecord, Spend
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.runs import TransitionRecord
 from studio_tui.domain.schedules import Zone
+from studio_tui.domain.thresholds import Reading
 from tests.application.records import Schedules, a_firing, a_schedule
 from tests.fakes.ports import NOW
 
@@ -71,6 +72,29 @@ async def test_the_gate_that_decides_is_named_with_its_words(
     assert (why.fires, _refusals(why)) == (False, [gate])
     assert words in why.answer
     assert why.answer.startswith("will not fire: ")
+
+
+async def test_a_poll_says_when_it_asks_and_what_the_host_says_of_the_last_answer(world: Schedules) -> None:
+    poll = {"trigger_type": "github_poll", "github_repo": "a/b", "last_healthy_poll_at": NOW - 60, "interval_sec": None}
+    why = await _why(world, **poll)
+    assert (why.fires, why.answer) == (True, "GitHub is asked in 30 s, last answered 1 min ago; each new event fires")
+    world.host.poll_words = "GitHub answers with an error (502)"
+    why = await world.service.why(WhyQuery(schedule_id="schedule-1"))
+    assert (why.fires, why.answer) == (False, "will not fire: GitHub answers with an error (502) (last answered 1 min ago)")
+
+
+async def test_events_wait_for_a_firing_that_runs(world: Schedules) -> None:
+    world.port.firing_rows = [a_firing("f1", status="running")]
+    why = await _why(world, trigger_type="github_poll", github_repo="a/b", interval_sec=None)
+    assert (_refusals(why), why.answer[:11]) == (["overlap"], "will wait: ")
+
+
+async def test_an_alert_names_its_figure(world: Schedules) -> None:
+    world.port.reading = Reading(4.0)
+    why = await _why(world, threshold_config={"metric": "failed_sessions", "op": "gt", "value": 1, "window_minutes": 5})
+    assert why.fires
+    gate = next(gate for gate in why.gates if gate.gate == "threshold")
+    assert (gate.words, gate.evidence["value"]) == ("alert: failed_sessions is 4 in 5 min, alerts above 1", 4.0)
 
 
 async def test_what_runs_is_listed_by_its_ids(world: Schedules) -> None:

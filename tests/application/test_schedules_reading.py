@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from studio_tui.application.errors import Conflict, NotFound, StateUnavailable, ValidationFailure
@@ -141,6 +143,12 @@ async def test_what_keeps_a_poll_from_firing_is_said_without_calling_it_broken(
     poll = {"trigger_type": "github_poll", "github_repo": "shop/web", "interval_sec": None, "next_fire_at": None}
     item = await _only(world, **{**poll, **fields})
     assert (item.blocked, item.problems, item.state) == (words, (), StateWord.ON)
+
+
+async def test_what_the_host_says_of_a_poll_comes_first(world: Schedules) -> None:
+    world.host.poll_words = "GitHub cannot be reached"
+    poll = {"trigger_type": "github_poll", "github_repo": "shop/web", "interval_sec": None, "next_fire_at": None}
+    assert (await _only(world, **poll, poller_consecutive_401=1)).blocked == "GitHub cannot be reached"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from studio_tui.application.ports import Clock
 from studio_tui.domain import github_events as events
 from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.scheduler.polls.http import Http, NoAnswer, Reply
-from studio_tui.scheduler.polls.limits import rest_until
+from studio_tui.scheduler.polls.limits import rest_wanted
 from studio_tui.scheduler.polls.tokens import Tokens
 
 log = logging.getLogger(__name__)
@@ -61,13 +61,13 @@ class GitHub:
 
     def __init__(self, base: str, *, http: Http, tokens: Tokens, clock: Clock) -> None:
         self._base, self._http, self._tokens, self._clock = base.rstrip("/"), http, tokens, clock
-        self._rest_until = 0.0
+        self._rests_until = 0.0  # on the steady clock: nobody who sets the other one makes us rest for days
         self._tags: dict[str, tuple[object, str]] = {}
 
     async def poll(self, schedule: ScheduleRecord) -> Polled:
         """Ask once. Whatever goes wrong is in the answer."""
-        if (until := self._rest_until) > self._clock.now():
-            return Polled("error", trouble="GitHub's limit of questions is reached", not_before=until)
+        if self._rest() > 0:
+            return self._resting(Polled("error", trouble="GitHub's limit of questions is reached"))
         try:
             return self._resting(await self._scan(schedule))
         except _Refused as refused:
@@ -126,14 +126,19 @@ class GitHub:
             raise NoAnswer("names a next page on another host, which is refused")
         headers = {**_HEADERS, "Authorization": f"Bearer {token}", **({"If-None-Match": tag} if tag else {})}
         reply = await self._http.get(url, headers, query)
-        until = rest_until(reply.status, reply.headers, reply.body, self._clock.now())
-        if until is not None:
-            log.warning("GitHub's limit of questions is reached; it is asked again in %d s", until - self._clock.now())
-            self._rest_until = max(self._rest_until, until)
+        seconds = rest_wanted(reply.status, reply.headers, reply.body, self._clock.now())
+        if seconds is not None:
+            log.warning("GitHub's limit of questions is reached; it is asked again in %d s", seconds)
+            self._rests_until = max(self._rests_until, self._clock.monotonic() + seconds)
         return reply
 
+    def _rest(self) -> float:
+        """Seconds in which nothing must be asked; 0 or less when there are none."""
+        return self._rests_until - self._clock.monotonic()
+
     def _resting(self, polled: Polled) -> Polled:
-        return replace(polled, not_before=self._rest_until) if self._rest_until > self._clock.now() else polled
+        seconds = self._rest()
+        return replace(polled, not_before=self._clock.now() + seconds) if seconds > 0 else polled
 
     # A tag says that nothing changed since an answer. It is shown only after an answer that left nothing to fire, and only for
     # the same question from the same bookmark: events that wait for a slot are listed again by a full answer. The peer would

@@ -12,15 +12,15 @@ _UNSAID: Final = 60.0
 """Seconds to wait where it says only that there were too many questions."""
 
 
-def rest_until(status: int, headers: Mapping[str, str], body: bytes, now: float) -> float | None:
-    """Until when (epoch seconds) nothing must be asked, or ``None``. Header names are in lower case."""
+def rest_wanted(status: int, headers: Mapping[str, str], body: bytes, now: float) -> float | None:
+    """Seconds in which nothing must be asked, or ``None``. Header names are in lower case."""
     refused = status == 429 or (status == 403 and b"rate limit" in body[:4_096].lower())
     until = _retry_after(headers.get("retry-after"), now) if refused or status in (403, 503) else None
     if until is None and headers.get("x-ratelimit-remaining", "").strip() == "0":
         until = _number(headers.get("x-ratelimit-reset"))
     if until is None and refused:
         until = now + _UNSAID
-    return None if until is None else min(max(until, now) + 1.0, now + LONGEST)
+    return None if until is None else min(max(until - now, 0.0) + 1.0, LONGEST)
 
 
 def _retry_after(value: str | None, now: float) -> float | None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from studio_tui.application.ports import CursorMove, Refusal, RefusedEvent
+from studio_tui.domain.gates import Verdict
 from studio_tui.domain.schedules import ScheduleRecord
 from studio_tui.scheduler.launch import LaunchRefused
 from studio_tui.scheduler.launcher import Launch
@@ -25,11 +26,16 @@ MOST_REFUSALS: Final = 3
 class EventOccurrences(Occurrences):
     """Turns events of polls into firings, as :class:`Occurrences` does with due instants."""
 
-    async def event(self, schedule: ScheduleRecord, event: Mapping[str, object], move: CursorMove, now: float) -> Evaluated:
+    async def event(
+        self, schedule: ScheduleRecord, event: Mapping[str, object], move: CursorMove, now: float, *, waited: bool = False
+    ) -> Evaluated:
         """Fire for an event, or say why not. ``skipped`` and ``quiet``: the bookmark is behind it, and nothing ran.
 
-        An event is never lost to a gate: where a due instant would be skipped because a firing runs, an event waits.
+        An event is never lost to a gate: where a due instant would be skipped because a firing runs, an event waits. The gates
+        of one that has ``waited`` are asked before it is claimed, so that waiting costs no writes.
         """
+        if waited and (verdict := await self._admission.refusal(schedule, now)) is not None:
+            return await self._held(schedule, verdict, now)
         context: dict[str, object] = {"github_events": [dict(event)], "repo": schedule.github_repo, "fired_at": now}
         if schedule.threshold_config is not None:
             alert = await self._thresholds.verdict(schedule, now)
@@ -46,13 +52,16 @@ class EventOccurrences(Occurrences):
             self._told.pop(schedule.schedule_id, None)
             return Evaluated("fired")
         verdict = await self._admission.refusal(schedule, now)
-        if verdict is not None and verdict.gate == "overlap":
-            return Evaluated("waiting", SLOT_RETRY, verdict.gate)
         if verdict is not None:
-            return await self._refused(schedule, verdict, now, None)
+            return await self._held(schedule, verdict, now)
         if isinstance(launch, LaunchRefused):
             return await self._refuse_event(schedule, launch, context, move, now, run_id)
         return Evaluated("lost")
+
+    async def _held(self, schedule: ScheduleRecord, verdict: Verdict, now: float) -> Evaluated:
+        if verdict.gate == "overlap":
+            return Evaluated("waiting", SLOT_RETRY, verdict.gate)
+        return await self._refused(schedule, verdict, now, None)
 
     async def _refuse_event(
         self,

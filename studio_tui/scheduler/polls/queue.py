@@ -30,6 +30,7 @@ class _Found:
 
     def __init__(self, schedule: ScheduleRecord, events: Iterable[Event]) -> None:
         self.schedule, self.cursor, self.events = schedule, schedule.github_cursor, deque(events)
+        self.waited = False
 
     def is_of(self, schedule: ScheduleRecord) -> bool:
         """Whether the schedule still asks for these, from where they begin or from behind one of them: an event may have fired
@@ -132,9 +133,11 @@ class EventQueue:
                 await self._state.move_cursor(schedule.schedule_id, CursorMove(found.cursor, last.cursor), now=now)
             return None
         event = found.events[0]
-        result = await self._occurrences.event(schedule, event.fields, CursorMove(found.cursor, event.cursor), now)
+        move = CursorMove(found.cursor, event.cursor)
+        result = await self._occurrences.event(schedule, event.fields, move, now, waited=found.waited)
+        found.waited = result.word == "waiting"
         if result.word in _GOES_ON:
             found.events.popleft()
             found.cursor = event.cursor
             return 0.0
-        return (result.retry or _WAIT) if result.word == "waiting" else None
+        return (result.retry or _WAIT) if found.waited else None
