@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from studio_tui.application.models.common import AttentionItemId, ContractModel, Epoch, PageQuery
+from studio_tui.application.models.common import AttentionItemId, ContractModel, Epoch, Moment, PageQuery
 
 DispositionState = Literal["acknowledged", "resolved", "expected", "snoozed"]
 
@@ -46,7 +46,7 @@ class DecideAttention(ContractModel):
     state: DispositionState
     source_status: str = Field(min_length=1)
     note: str | None = None
-    expires_at: Epoch | None = None
+    expires_at: Moment | None = None
     expected_revision: int | None = Field(default=None, ge=0)
 
 

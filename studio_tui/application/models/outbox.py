@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from studio_tui.application.models.common import ContractModel, DispatchId, Epoch, FiringId, PageQuery, RunId
+from studio_tui.application.models.common import ContractModel, DispatchId, Epoch, FiringId, Moment, PageQuery, RunId
 
 
 class DispatchQuery(PageQuery):
@@ -73,7 +73,7 @@ class PurgeDispatches(ContractModel):
     """
 
     status: str | None = None
-    before: Epoch | None = None
+    before: Moment | None = None
     dry_run: bool = True
 
 
