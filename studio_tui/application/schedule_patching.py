@@ -54,9 +54,10 @@ def plan_patch(
     if action is not None:
         differing |= _differing(schedule, {**action_columns(action), "action_playbook_args": action.playbook_args})
     if trigger is not None:
-        differing |= _trigger_values(schedule, trigger, "max_runs" in sent, now=now, default=default)
+        differing |= _trigger_values(schedule, trigger, now=now, default=default)
+    differing |= _runs(schedule, differing, limit_sent="max_runs" in sent)
     after = replace(schedule, **{name: _in_record(name, value) for name, value in differing.items()})
-    changed = tuple(name for name in differing if name not in _ZONE_NOTE)
+    changed = tuple(name for name in differing if name not in _ZONE_NOTE and getattr(after, name) != getattr(schedule, name))
     values = {name: value for name, value in differing.items() if name != "action_playbook_args"}
     return Patch({**values, **_declaration(schedule, after)} if changed else {}, changed, after)
 
@@ -105,18 +106,25 @@ def _plain_value(value: Any) -> Any:
     return as_json(value) if hasattr(value, "model_dump") else value
 
 
-def _trigger_values(schedule: ScheduleRecord, trigger: Trigger, limit_sent: bool, *, now: float, default: Zone) -> dict[str, Any]:
+def _trigger_values(schedule: ScheduleRecord, trigger: Trigger, *, now: float, default: Zone) -> dict[str, Any]:
     """The columns of a changed trigger with the instant that follows from it; nothing for one that stays as it is."""
     columns: dict[str, Any] = {**NO_TRIGGER, **trigger_columns(trigger, default)}
     differing = _differing(schedule, {name: value for name, value in columns.items() if name not in _ZONE_NOTE})
     at = trigger.at if isinstance(trigger, AtTrigger) else None
     if not differing and (at is None or at == schedule.next_fire_at):
         return {}
-    if not limit_sent and "at" in (schedule.trigger_type, trigger.kind):
-        differing |= _differing(schedule, {"max_runs": 1 if at is not None else None})
     differing |= _differing(schedule, {name: columns[name] for name in _ZONE_NOTE})
     following = _following(replace(schedule, **columns, next_fire_at=at), at, now, default)
     return {**differing, "next_fire_at": following}
+
+
+def _runs(schedule: ScheduleRecord, differing: Mapping[str, Any], *, limit_sent: bool) -> dict[str, Any]:
+    """The run limit that goes with the trigger: a one-shot has one run, and another trigger does not keep that limit."""
+    is_one_shot = differing.get("trigger_type", schedule.trigger_type) == "at"
+    if is_one_shot and {"max_runs", "trigger_type"} & differing.keys():
+        return {"max_runs": 1}
+    was_one_shot = schedule.trigger_type == "at" and not is_one_shot
+    return _differing(schedule, {"max_runs": None}) if was_one_shot and not limit_sent else {}
 
 
 def _following(schedule: ScheduleRecord, at: float | None, now: float, default: Zone) -> float | None:

@@ -178,6 +178,14 @@ async def test_a_one_shot_is_given_its_one_run_and_loses_it_with_another_trigger
     assert (written["max_runs"], written["trigger_type"], written["next_fire_at"]) == (None, "interval", NOW + 60)
 
 
+async def test_a_one_shot_keeps_its_one_run_whatever_is_sent(world: Schedules) -> None:
+    world.port.add(a_schedule(trigger_type="at", interval_sec=None, max_runs=1, next_fire_at=NOW + 500))
+    assert (await _patch(world, max_runs=None)).changed == ()
+    other = Schedules()
+    written = await _written(other, a_schedule(max_runs=7), max_runs=None, trigger=AtTrigger(at=NOW + 500))
+    assert (written["trigger_type"], written["max_runs"]) == ("at", 1)
+
+
 async def test_a_one_shot_can_be_moved(world: Schedules) -> None:
     stored = a_schedule(trigger_type="at", interval_sec=None, max_runs=1, next_fire_at=NOW + 500)
     assert await _written(world, stored, trigger=AtTrigger(at=NOW + 900)) == {"next_fire_at": NOW + 900}
