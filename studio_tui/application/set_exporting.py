@@ -33,17 +33,16 @@ class Draft:
 
     def data(self) -> dict[str, Any]:
         """The document as plain values: what is as if it were not written is left out, but for a project of null."""
-        scope = {"scope": "global"} if self.is_global else {}
-        return {
-            "apiVersion": SPEC_VERSION,
-            "kind": "ScheduleSet",
-            "metadata": {"name": self.name, "project": self.project, **scope},
-            "schedules": {key: _member_data(member) for key, member in self.members.items()},
-        }
+        return {**self._head(), "schedules": {key: _member_data(member) for key, member in self.members.items()}}
 
     def document(self) -> SetDocument:
         """The document without its members."""
-        return SetDocument.model_validate({**self.data(), "schedules": {}})
+        return SetDocument.model_validate({**self._head(), "schedules": {}})
+
+    def _head(self) -> dict[str, Any]:
+        scope = {"scope": "global"} if self.is_global else {}
+        metadata = {"name": self.name, "project": self.project, **scope}
+        return {"apiVersion": SPEC_VERSION, "kind": "ScheduleSet", "metadata": metadata}
 
 
 class Exporter:

@@ -62,11 +62,11 @@ class ScheduleSetStore(StoreBase):
             found = (await connection.execute(_of_set(write.owner_key, write.names).with_for_update())).all()
             stand = {row.schedule.schedule_id: row.schedule for row in map(_declared, found)}
             _as_seen(write, stand)
+            by_set = _BySet(write.owner_key, now, declared)
             try:
-                for new in write.creates:
-                    await _create(connection, new, write.owner_key, now, declared)
-                for change in write.changes:
-                    await _change(connection, stand[change.schedule_id], change, write.owner_key, now, declared)
+                lines = [*await by_set.create(connection, write.creates), *await by_set.change(connection, write.changes, stand)]
+                if lines:
+                    await record(connection, *lines)
             except IntegrityError as error:  # on PostgreSQL, of a name that somebody takes at this very moment
                 if "unique" not in str(error.orig).lower():
                     raise
@@ -109,52 +109,56 @@ def _changed(what: str) -> Conflict:
     return Conflict("schedule set", expected="what the plan saw", actual=what, message=message)
 
 
-async def _create(connection: AsyncConnection, new: NewSchedule, owner_key: str, now: float, by: ActProvenance) -> None:
-    values: dict[str, Any] = {**_BEGINNING, **new.values, "created_at": now, "updated_at": now}
-    schedule_id = str(values["id"])
-    await lock_definition(connection, schedule_id)
-    if await is_used_id(connection, schedule_id):
-        raise _changed(f"the id {schedule_id} was taken")
-    await connection.execute(insert(schedules).values(**values))
-    line = definition_change(
-        schedule_id,
-        str(values["name"]),
-        previous=None,
-        status=_word(bool(values["enabled"])),
-        reason_code=CREATED,
-        summary="",
-        by=by,
-        now=now,
-        details=_details(owner_key, schedule_id, "created"),
-    )
-    await record(connection, line)
+class _BySet:
+    """Writes rows and makes their lines of history, which tell which set did it (lionagi 0.36)."""
 
+    def __init__(self, owner_key: str, now: float, by: ActProvenance) -> None:
+        self._owner_key, self._now, self._by = owner_key, now, by
 
-async def _change(
-    connection: AsyncConnection, before: ScheduleRecord, change: RowChange, owner_key: str, now: float, by: ActProvenance
-) -> None:
-    moment = moment_after(before.updated_at, now)
-    await connection.execute(update(schedules).where(_S.id == before.schedule_id).values(**change.values, updated_at=moment))
-    enabled = bool(change.values.get("enabled", before.enabled))
-    if enabled == before.enabled:
-        return
-    line = definition_change(
-        before.schedule_id,
-        str(change.values.get("name", before.name)),
-        previous=_word(before.enabled),
-        status=_word(enabled),
-        reason_code=_CAUSES[change.cause][enabled],
-        summary="",
-        by=by,
-        now=moment,
-        details=_details(owner_key, before.schedule_id, change.cause),
-    )
-    await record(connection, line)
+    async def create(self, connection: AsyncConnection, news: Sequence[NewSchedule]) -> list[dict[str, Any]]:
+        """Insert schedules, all in one statement."""
+        rows: list[dict[str, Any]] = [
+            {**_BEGINNING, **new.values, "created_at": self._now, "updated_at": self._now} for new in news
+        ]
+        for row in rows:
+            await lock_definition(connection, row["id"])
+            if await is_used_id(connection, row["id"]):
+                raise _changed(f"the id {row['id']} was taken")
+        if rows:
+            await connection.execute(insert(schedules), rows)
+        return [self._line(row["id"], row["name"], None, bool(row["enabled"]), CREATED, "created", self._now) for row in rows]
 
+    async def change(
+        self, connection: AsyncConnection, changes: Sequence[RowChange], stand: Mapping[str, ScheduleRecord]
+    ) -> list[dict[str, Any]]:
+        """Change schedules. Only those that go on or off have a line of history."""
+        lines = []
+        for change in changes:
+            before = stand[change.schedule_id]
+            moment = moment_after(before.updated_at, self._now)
+            values = {**change.values, "updated_at": moment}
+            await connection.execute(update(schedules).where(_S.id == before.schedule_id).values(**values))
+            enabled = bool(values.get("enabled", before.enabled))
+            if enabled != before.enabled:
+                name, reason = str(values.get("name", before.name)), _CAUSES[change.cause][enabled]
+                lines.append(self._line(before.schedule_id, name, before.enabled, enabled, reason, change.cause, moment))
+        return lines
 
-def _details(owner_key: str, schedule_id: str, cause: str) -> dict[str, object]:
-    """Which set did it, as lionagi 0.36 writes it."""
-    return {"declaration": {"owner_key": owner_key, "member_id": schedule_id, "cause": cause}}
+    def _line(
+        self, schedule_id: str, name: str, before: bool | None, enabled: bool, reason: str, cause: str, at: float
+    ) -> dict[str, Any]:
+        declaration = {"owner_key": self._owner_key, "member_id": schedule_id, "cause": cause}
+        return definition_change(
+            schedule_id,
+            name,
+            previous=None if before is None else _word(before),
+            status=_word(enabled),
+            reason_code=reason,
+            summary="",
+            by=self._by,
+            now=at,
+            details={"declaration": declaration},
+        )
 
 
 def _word(enabled: bool) -> str:
