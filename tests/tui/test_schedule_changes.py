@@ -191,6 +191,8 @@ async def test_what_the_form_does_not_know_stays_as_it_is(studio: FakeStudio, co
     async with console(initial="schedules") as (app, pilot):
         rows = await _form(app, pilot)
         await shown(app, "every 1 h: stays as it is")
+        assert any("‹ flow_yaml ›" in line for line in screen_text(app))
+        assert not any("missing)" in line for line in screen_text(app))
         rows["cwd"].input.value = "/tmp"
         await pilot.press("ctrl+s")
         await wait_until(lambda: bool(sent(studio, "patch_schedule")))

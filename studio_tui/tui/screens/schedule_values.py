@@ -83,8 +83,13 @@ def values_of(stored: ScheduleDefinition, *, trigger_type: str, action_kind: str
 
 
 def filled(values: Mapping[str, str]) -> tuple[FormField, ...]:
-    """The fields with these values in them."""
-    return tuple(FormField(field.name, field.label, values.get(field.name, ""), field.hint, field.choices) for field in FIELDS)
+    """The fields with these values in them. A stored kind that the form cannot make is offered beside the others."""
+    return tuple(_filled(field, values.get(field.name, "")) for field in FIELDS)
+
+
+def _filled(field: FormField, value: str) -> FormField:
+    more = (value,) if field.choices and value not in field.choices else ()
+    return FormField(field.name, field.label, value, field.hint, (*field.choices, *more))
 
 
 def command_of(values: Mapping[str, str]) -> CreateSchedule:
