@@ -199,6 +199,18 @@ async def test_what_the_form_does_not_know_stays_as_it_is(studio: FakeStudio, co
         assert sent(studio, "patch_schedule")[0].changes == SchedulePatch(action=ScheduleAction(kind="flow_yaml", cwd="/tmp"))
 
 
+async def test_a_prompt_of_several_lines_is_left_alone_unless_it_is_changed(studio: FakeStudio, console: Console) -> None:
+    long = "first line\nsecond\tline\n" + "x" * 6_000
+    put(studio, STORED.model_copy(update={"action": ScheduleAction(kind="agent", agent="a", prompt=long)}), action_kind="agent")
+    async with console(initial="schedules") as (app, pilot):
+        rows = await _form(app, pilot)
+        assert rows["prompt"].value == long
+        rows["agent"].input.value = "b"
+        await pilot.press("ctrl+s")
+        await wait_until(lambda: bool(sent(studio, "patch_schedule")))
+        assert sent(studio, "patch_schedule")[0].changes == SchedulePatch(action=ScheduleAction(kind="agent", agent="b"))
+
+
 async def test_a_refused_change_marks_its_field_and_keeps_what_was_typed(studio: FakeStudio, console: Console) -> None:
     put(studio)
     async with console(initial="schedules") as (app, pilot):
