@@ -62,6 +62,8 @@ class ScheduleExplaining(ScheduleBase):
         return Situation(
             host=host.state,
             host_words=_host_words(host.state, holder_words(host.holder), host.reason),
+            held_words=host.reason or "by the operator",
+            held_until=host.held_until,
             running=facts.running,
             executed=facts.executed,
             fired=facts.fired,
@@ -99,10 +101,10 @@ def _host_words(state: str, holder: str | None, reason: str | None) -> str:
     match state:
         case "hosting":
             return "this process fires the schedules of this store"
+        case "held":
+            return f"{holder} hosts" if holder else "this process hosts"
         case "standby":
             return f"{holder} fires the schedules" if holder else reason or "another process fires the schedules"
-        case "held":
-            return reason or "by the operator"
         case "stalled":
             return f"the scheduler stalled: {reason or 'it is started again by itself'}"
         case "undecided":

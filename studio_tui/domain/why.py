@@ -35,6 +35,8 @@ class Situation:
 
     host: str
     host_words: str
+    held_words: str = ""
+    held_until: float | None = None
     running: tuple[str, ...] = ()
     executed: int = 0
     fired: int = 0
@@ -55,7 +57,7 @@ def checklist(
     definition = _definition(schedule, default)
     return (
         _hosted(situation),
-        _held(situation),
+        _held(situation, instant_of(schedule.next_fire_at) if at is None else at, now),
         _enabled(schedule),
         definition,
         *((_due(schedule, situation, at, now, default),) if definition.allowed else ()),
@@ -75,9 +77,15 @@ def _hosted(situation: Situation) -> Verdict:
     return Verdict("hosted", situation.host in FIRES | {"held"}, situation.host_words, None, evidence)
 
 
-def _held(situation: Situation) -> Verdict:
-    held = situation.host == "held"
-    return Verdict("held", not held, f"firing is held: {situation.host_words}" if held else "firing is not held")
+def _held(situation: Situation, at: float | None, now: float) -> Verdict:
+    until = situation.held_until
+    evidence = {"held_until": until}
+    if until is not None and until > now:
+        ends = f"firing is held for {_span(until - now)} more"
+        return Verdict("held", at is not None and at >= until, ends, None, evidence)
+    if situation.host == "held":
+        return Verdict("held", False, f"firing is held: {situation.held_words}", None, evidence)
+    return Verdict("held", True, "firing is not held", None, evidence)
 
 
 def _enabled(schedule: ScheduleRecord) -> Verdict:

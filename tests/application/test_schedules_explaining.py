@@ -162,6 +162,17 @@ async def test_who_fires_comes_first(world: Schedules, host: dict[str, Any], ref
     assert words in why.answer
 
 
+async def test_a_hold_keeps_back_what_is_due_before_it_ends(world: Schedules) -> None:
+    world.host.state, world.host.held_until = "held", NOW + 45
+    why = await _why(world)
+    assert (_refusals(why), why.answer) == (["held"], "will wait: firing is held for 45 s more")
+    assert _refusals(await _why(world, NOW + 90)) == []
+    world.host.state = "off"  # a hold is remembered while nobody hosts
+    assert _refusals(await _why(world)) == ["hosted", "held"]
+    world.host.state, world.host.held_until = "hosting", NOW - 1
+    assert _refusals(await _why(world)) == []
+
+
 async def test_before_and_after_a_gate_opens(world: Schedules) -> None:
     world.port.firing_rows = [a_firing("f1", status="running")]
     assert _refusals(await _why(world)) == ["overlap"]
