@@ -153,6 +153,14 @@ def _take_a_kind_less(found: Contract) -> None:
     _definition(found, "inputs.json", "SaveDefinition")["properties"]["kind"]["enum"].remove("skill")
 
 
+def _take_only_some_values(found: Contract) -> None:
+    _definition(found, "inputs.json", "SaveDefinition")["properties"]["name"]["enum"] = ["helper"]
+
+
+def _let_any_word_come(found: Contract) -> None:
+    del _definition(found, "results.json", "StateWord")["enum"]
+
+
 def _drop_an_operation(found: Contract) -> None:
     found["operations.json"]["operations"].pop()
 
@@ -183,6 +191,8 @@ BREAKS = {
     _narrow_a_limit: "ArtifactQuery.preview_limit_bytes: maximum is 1024 now",
     _change_a_default: "ArtifactQuery.preview_limit_bytes: what is assumed when it is left out changed",
     _take_a_kind_less: "SaveDefinition.kind: 'skill' is not allowed any more",
+    _take_only_some_values: "SaveDefinition.name: only some values are taken now",
+    _let_any_word_come: "StateWord: any value may come now",
     _drop_an_operation: "is gone",
     _drop_an_error: "conflict is gone",
     _drop_a_verb: "runs list is gone",
@@ -220,6 +230,11 @@ def _take_another_alternative(found: Contract) -> None:
     _definition(found, "inputs.json", "SaveDefinition")["properties"]["message"]["anyOf"].append({"type": "integer"})
 
 
+def _take_null_too(found: Contract) -> None:
+    fields = _definition(found, "inputs.json", "SaveDefinition")["properties"]
+    fields["content"] = {"anyOf": [fields["content"], {"type": "null"}]}
+
+
 def _add_enum_value(found: Contract) -> None:
     _definition(found, "results.json", "StateWord")["enum"].append("HUM")
 
@@ -236,6 +251,7 @@ def _say_it_better(found: Contract) -> None:
         _add_operation,
         _widen_a_limit,
         _take_another_alternative,
+        _take_null_too,
         _add_enum_value,
         _say_it_better,
     ],

@@ -63,10 +63,13 @@ class _Comparison:
 
     def compare(self, before: Schema, after: Schema, at: str) -> Iterator[str]:
         """Breaks between two schemas that stand in the same place."""
+        options = after.get("anyOf", ()) if self.goes_in and "anyOf" not in before else ()
+        if any(not list(self.compare(before, option, at)) for option in options):  # more is taken than before
+            return
         for key in ("$ref", "type", "const", "format", "pattern"):
             if before.get(key) != after.get(key):
                 yield f"{at}: {key} was {before.get(key)}, is {after.get(key)}"
-        yield from (f"{at}: {value!r} is not allowed any more" for value in _missing(before, after, "enum"))
+        yield from self._words(before, after, at)
         if self.goes_in:
             yield from _narrower(before, after, at)
         yield from self._alternatives(before, after, at)
@@ -76,6 +79,16 @@ class _Comparison:
                 yield from self.compare(before[key], after[key], f"{at}[]")
             elif before.get(key, True) != after.get(key, True):
                 yield f"{at}: {key} changed"
+
+    def _words(self, before: Schema, after: Schema, at: str) -> Iterator[str]:
+        """Closed lists of words: none may go, and a list may be neither closed for callers nor opened for readers."""
+        old, new = before.get("enum"), after.get("enum")
+        if old is not None and new is not None:
+            yield from (f"{at}: {value!r} is not allowed any more" for value in old if value not in new)
+        elif self.goes_in and new is not None:
+            yield f"{at}: only some values are taken now"
+        elif not self.goes_in and old is not None:
+            yield f"{at}: any value may come now"
 
     def _fields(self, before: Schema, after: Schema, at: str) -> Iterator[str]:
         fields, now = before.get("properties", {}), after.get("properties", {})
@@ -111,9 +124,3 @@ def _narrower(before: Schema, after: Schema, at: str) -> Iterator[str]:
                 yield f"{at}: {key} is {after[key]} now"
     if "default" in before and before["default"] != after.get("default"):
         yield f"{at}: what is assumed when it is left out changed"
-
-
-def _missing(before: Schema, after: Schema, key: str) -> list[Any]:
-    if key not in before:
-        return []
-    return [value for value in before[key] if value not in after.get(key, before[key] if key not in after else ())]
