@@ -105,7 +105,7 @@ class SchedulerStateService(ThresholdPort, PollStatePort, Protocol):
     """The scheduler's narrow persistence seam (ADR-0077 D6). Each method is one short read or one transaction."""
 
     async def next_due_at(self) -> float | None:
-        """The earliest stored instant of an enabled cron, interval or at schedule."""
+        """The earliest stored instant of an enabled schedule, polls of GitHub among them."""
         ...
 
     async def list_due(self, now: float, *, limit: int) -> tuple[ScheduleRecord, ...]:

@@ -53,7 +53,7 @@ class SchedulingStore(ThresholdStore, PollStore):
     # --- what to do ---------------------------------------------------------------------------------------------------
 
     async def next_due_at(self) -> float | None:
-        """The earliest stored instant of an enabled cron, interval or at schedule."""
+        """The earliest stored instant of an enabled schedule, polls of GitHub among them."""
         value = await self._only_value(queries.NEXT_DUE, {})
         return float(value) if isinstance(value, int | float) else None
 
