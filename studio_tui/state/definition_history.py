@@ -24,10 +24,11 @@ async def lock_definition(connection: AsyncConnection, schedule_id: str) -> None
     await advisory_lock(connection, f"lionagi:schedule-definition:{schedule_id}")
 
 
-async def is_used_id(connection: AsyncConnection, schedule_id: str) -> bool:
-    """Whether a schedule of this id has ever been: the id of a deleted one may not be used again."""
+async def is_used_id(connection: AsyncConnection, *schedule_ids: str) -> bool:
+    """Whether a schedule of one of these ids has ever been: the id of a deleted one may not be used again."""
     history = status_transitions.c
-    asked = select(literal(1)).where(history.entity_type == ENTITY, history.entity_id == schedule_id).limit(1)
+    ids = history.entity_id.in_(schedule_ids)
+    asked = select(literal(1)).where(history.entity_type == ENTITY, ids).limit(1)
     return (await connection.execute(asked)).first() is not None
 
 

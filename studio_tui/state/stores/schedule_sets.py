@@ -122,8 +122,8 @@ class _BySet:
         ]
         for row in rows:
             await lock_definition(connection, row["id"])
-            if await is_used_id(connection, row["id"]):
-                raise _changed(f"the id {row['id']} was taken")
+        if await is_used_id(connection, *(row["id"] for row in rows)):
+            raise _changed("the id of a new schedule was taken")
         if rows:
             await connection.execute(insert(schedules), rows)
         return [self._line(row["id"], row["name"], None, bool(row["enabled"]), CREATED, "created", self._now) for row in rows]
