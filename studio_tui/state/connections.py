@@ -37,6 +37,9 @@ class Connections:
         self._closing = False
         self._was_cancelled = False
         self._threads: set[Thread] = set()
+        self._writing: DriverConnection | None = None
+        if writer is not None:
+            event.listen(writer.sync_engine, "connect", self._remember_writer)
         event.listen(readers.sync_engine, "connect", self._remember_thread)
 
     @classmethod
@@ -86,6 +89,11 @@ class Connections:
         async with self._require_writer().begin() as connection:
             yield connection
 
+    @property
+    def blocked_since(self) -> float | None:
+        """Since when a change waits for another program that writes to the file, on the monotonic clock."""
+        return None if self._writing is None else self._writing.blocked_since
+
     async def data_version(self) -> int:
         """The change counter on a connection that stays the same; the files' stamps for a store that we only look at."""
         if self._quiet_path is not None:
@@ -126,6 +134,10 @@ class Connections:
     def _remember_thread(self, connection: Any, _record: object) -> None:
         if isinstance(driver := connection.driver_connection, DriverConnection):
             self._threads = {one for one in self._threads if one.is_alive()} | {driver.thread}
+
+    def _remember_writer(self, connection: Any, _record: object) -> None:
+        if isinstance(driver := connection.driver_connection, DriverConnection):
+            self._writing = driver
 
     async def _let_go(self) -> None:
         """Wait until readers that were cancelled have let go of the file: SQLAlchemy does not, and the log files would stay."""

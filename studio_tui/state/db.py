@@ -33,7 +33,7 @@ T = TypeVar("T")
 log: Final = logging.getLogger(__name__)
 _CLOSED: Final = "The store is closed."
 WAITS_AFTER: Final = 0.7
-"""Seconds after which a write that goes on is said to wait: ours take milliseconds, so another program holds the store."""
+"""Seconds after which it is said that a change waits for another program."""
 
 
 class StateDB:
@@ -60,7 +60,7 @@ class StateDB:
         self._busy_timeout_ms = busy_timeout_ms
         self._connections: Connections | None = None
         self._write_lock = asyncio.Lock()
-        self._writes: dict[asyncio.Task[Any], float] = {}
+        self._writes: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> StateDB:
         await self.open()
@@ -77,7 +77,8 @@ class StateDB:
     @property
     def is_waiting(self) -> bool:
         """Whether a change waits for another program that writes to the store."""
-        return any(time.monotonic() - begun > WAITS_AFTER for begun in self._writes.values())
+        since = None if self._connections is None else self._connections.blocked_since
+        return since is not None and time.monotonic() - since > WAITS_AFTER
 
     async def open(self, *, create: bool = False) -> None:
         """Open the store; nothing happens when it is open.
@@ -209,7 +210,7 @@ class StateDB:
         """
         self._require_writable()
         task = asyncio.create_task(self._transact(work))
-        self._writes[task] = time.monotonic()
+        self._writes.add(task)
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
@@ -253,7 +254,7 @@ class StateDB:
             return await work(connection)
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
-        self._writes.pop(task, None)
+        self._writes.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.debug("a write was rolled back: %s", type(error).__name__)
 

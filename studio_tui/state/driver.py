@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 import aiosqlite
+
+BEGIN_WRITING: Final = "BEGIN IMMEDIATE"
 
 _STEPS_BETWEEN_LOOKS: Final = 20_000
 """Steps of SQLite's machine between two looks at whether a question was given up: less than a millisecond."""
@@ -29,9 +32,14 @@ class Answer(NamedTuple):
 
 
 class DriverConnection(aiosqlite.Connection):
-    """Its statements take one trip each. Once ``stop_asking`` is set, the question under way, or the next one, fails soon."""
+    """Its statements take one trip each. Once ``stop_asking`` is set, the question under way, or the next one, fails soon.
+
+    ``blocked_since`` is when it was found that somebody else writes to the file, on the monotonic clock, while it waits for that.
+    """
 
     def __init__(self, name: str, *, timeout: float, pragmas: Iterable[str], reads_only: bool) -> None:
+        self.blocked_since: float | None = None
+        self._timeout_ms = int(timeout * 1000)
         self.stop_asking: Final = threading.Event()
         self._reads_only = reads_only
         self._made: Final[list[sqlite3.Connection]] = []
@@ -69,6 +77,8 @@ class DriverConnection(aiosqlite.Connection):
 
     def _ask(self, sql: str, parameters: Any, many: bool) -> Answer:
         """In the connection's thread. A statement that only reads is read again where text in it is not UTF-8."""
+        if sql == BEGIN_WRITING:
+            return self._begin_writing()
         try:
             return _answer(self._conn, sql, parameters, many)
         except sqlite3.OperationalError as error:
@@ -76,6 +86,22 @@ class DriverConnection(aiosqlite.Connection):
                 raise
         self._conn.text_factory = _decode_text
         return _answer(self._conn, sql, parameters, many)
+
+    def _begin_writing(self) -> Answer:
+        """Tried without patience first: only so it is known that one waits for another program, and not for a slow machine."""
+        try:
+            self._conn.execute("PRAGMA busy_timeout = 0").close()
+            return _answer(self._conn, BEGIN_WRITING, (), many=False)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+        finally:
+            self._conn.execute(f"PRAGMA busy_timeout = {self._timeout_ms}").close()
+        self.blocked_since = time.monotonic()
+        try:
+            return _answer(self._conn, BEGIN_WRITING, (), many=False)
+        finally:
+            self.blocked_since = None
 
 
 class DriverCursor:

@@ -15,7 +15,7 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
 
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.state.async_core import AsyncConnection, AsyncEngine, create_async_engine
-from studio_tui.state.driver import DriverConnection
+from studio_tui.state.driver import BEGIN_WRITING, DriverConnection
 from studio_tui.state.storable import send_storable_text
 from studio_tui.state.urls import MEMORY, POSTGRESQL_SCHEME, SQLITE_SCHEME, dialect_of, sqlite_path
 
@@ -181,7 +181,7 @@ async def stop_question(connection: AsyncConnection) -> None:
 
 
 def _begin_immediate(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    connection.exec_driver_sql(BEGIN_WRITING)
 
 
 def _stop_when_cancelled(context: ExceptionContext) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
@@ -10,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy.exc import DBAPIError
 
 from studio_tui.application.errors import StateUnavailable
-from studio_tui.state.async_core import AsyncConnection, AsyncEngine
+from studio_tui.state.async_core import AsyncConnection, AsyncEngine, AsyncTransaction
 from studio_tui.state.connections import Connections
 from studio_tui.state.engine import make_server_engine
 from studio_tui.state.errors import is_lost, sqlstate_of
@@ -76,6 +77,15 @@ async def goes_through_pooler(connection: AsyncConnection) -> bool:
     return bool((await driver_of(connection)).get_server_pid() != answering)
 
 
+async def _commit(transaction: AsyncTransaction) -> None:
+    try:
+        await transaction.commit()
+    except (DBAPIError, OSError) as error:
+        if is_lost(error):
+            raise StateUnavailable(CUT_COMMIT, retryable=False) from error
+        raise
+
+
 async def driver_of(connection: AsyncConnection) -> Any:
     """asyncpg's own connection."""
     return (await connection.get_raw_connection()).driver_connection
@@ -90,6 +100,12 @@ class ServerConnections(Connections):
         self.pooled = pooled
         self._url = url
         self._changes = ServerChanges()
+        self._changing: dict[object, float] = {}
+
+    @property
+    def blocked_since(self) -> float | None:
+        """A server tells nobody that one waits; ours are over in milliseconds, so the oldest under way counts as waiting."""
+        return min(self._changing.values(), default=None)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
@@ -98,20 +114,20 @@ class ServerConnections(Connections):
         When the connection goes while it commits, nobody knows whether it did: that is said as such, and is no invitation to try
         again. Before that, nothing was stored.
         """
-        async with self._require_writer().connect() as connection:
-            transaction = await connection.begin()
-            try:
-                yield connection
-            except BaseException:
-                with suppress(DBAPIError, OSError):  # what went wrong first is what matters
-                    await transaction.rollback()
-                raise
-            try:
-                await transaction.commit()
-            except (DBAPIError, OSError) as error:
-                if is_lost(error):
-                    raise StateUnavailable(CUT_COMMIT, retryable=False) from error
-                raise
+        turn = object()
+        self._changing[turn] = time.monotonic()
+        try:
+            async with self._require_writer().connect() as connection:
+                transaction = await connection.begin()
+                try:
+                    yield connection
+                except BaseException:
+                    with suppress(DBAPIError, OSError):  # what went wrong first is what matters
+                        await transaction.rollback()
+                    raise
+                await _commit(transaction)
+        finally:
+            del self._changing[turn]
 
     async def data_version(self) -> int:
         """See :class:`ServerChanges`."""

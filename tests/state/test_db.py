@@ -369,6 +369,16 @@ async def test_a_change_that_waits_for_another_program_says_so(store: Store, mon
     await other.close()
 
 
+@pytest.mark.sqlite_only("a server tells nobody that one waits")
+async def test_a_change_that_only_takes_long_waits_for_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_db, "WAITS_AFTER", -1.0)
+    async with store.db.transaction():
+        turn = asyncio.create_task(_add(store.db, "a"))
+        await asyncio.sleep(0.05)
+        assert not store.condition().waiting
+    await turn
+
+
 async def test_a_block_that_is_cancelled_leaves_no_lock(db: StateDB) -> None:
     """Whoever comes next does not wait, here or in another program."""
     begun = asyncio.Event()
