@@ -10,7 +10,6 @@ from typing import Any, Final
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*\Z")
 _NOT_TEXT: Final = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 """Plain words that YAML 1.1 takes for something else, in small letters."""
-_UNSEEN: Final = re.compile("[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _STEP: Final = "  "
 
 
@@ -53,7 +52,7 @@ def _is_block(text: str) -> bool:
     """Whether a text can stand as a block and comes back as it is."""
     lines = text.removesuffix("\n").split("\n")
     sound = len(lines) > 1 and all(line == line.rstrip() for line in lines) and lines[0] == lines[0].lstrip() and lines[0] != ""
-    return sound and lines[-1] != "" and _UNSEEN.search(text) is None
+    return sound and lines[-1] != "" and all(map(str.isprintable, lines))
 
 
 def _scalar(value: Any) -> str:
@@ -75,8 +74,9 @@ def _word(text: str) -> str:
     if _PLAIN.match(text) and text.lower() not in _NOT_TEXT:
         return text
     quoted = json.dumps(text, ensure_ascii=False)
-    return _UNSEEN.sub(lambda found: _escape(ord(found.group())), quoted)
+    return "".join(character if character.isprintable() else _escape(ord(character)) for character in quoted)
 
 
 def _escape(code: int) -> str:
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    """What cannot be seen is spelt, so that no reader and no terminal loses it."""
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

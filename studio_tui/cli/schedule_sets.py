@@ -144,13 +144,12 @@ def _members(found: ValidSet) -> list[tuple[str, ...]]:
 
 
 def _print_export(found: SetExport) -> None:
-    from studio_tui.application.text import clean_block
-
     written = [document for document in found.documents if document.file is not None]
     for document in written:
         print(f"wrote {_clean(document.file or '')}")
     if not written:
-        print("\n---\n".join(clean_block(document.text).rstrip("\n") for document in found.documents))
+        # As they are: in these texts whatever cannot be seen is spelt, and a change would be another document.
+        print("\n---\n".join(document.text.rstrip("\n") for document in found.documents))
     sys.stdout.flush()
     for line in map(_told, found.schedules):
         warn(line)

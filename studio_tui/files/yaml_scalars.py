@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 _PREFIX: Final = "tag:yaml.org,2002:"
+_NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 _ODD_EXPONENT: Final = re.compile(r"[eE][0-9]")
 _BASES: Final = (("0b", 2), ("0x", 16))
 
@@ -20,7 +21,7 @@ def scalar_value(tag: str, text: str) -> Scalar:
     """The value of a scalar with this tag. Raises :class:`ScalarError`."""
     match tag.removeprefix(_PREFIX):
         case "str" | "value":
-            return text
+            return _text(text)
         case "null":
             return None
         case "bool":
@@ -34,6 +35,12 @@ def scalar_value(tag: str, text: str) -> Scalar:
         case "merge":
             raise ScalarError("<< merges mappings and is no value; put it in quotes")
     raise ScalarError(f"the tag {tag.removeprefix(_PREFIX)!r} is not allowed; allowed: text, numbers, true, false, null")
+
+
+def _text(text: str) -> str:
+    if _NO_TEXT.search(text):
+        raise ScalarError("holds a NUL or half a character, which nothing can store; leave it out")
+    return text
 
 
 def _is_text(text: str) -> bool:

@@ -44,6 +44,8 @@ CASES: dict[str, tuple[str | bytes, int | None, str, str, str]] = {
     ),
     "a tab": (HEAD + "  clock:\n\ttrigger: 1\n", 6, "", "not_yaml", "spaces, not tabs"),
     "a colon": (HEAD + "  clock: a: b\n", 5, "", "not_yaml", "needs quotes"),
+    "a NUL": (member(more='    description: "a\\0b"\n'), 8, "schedules.clock.description", "unreadable", "NUL"),
+    "half a character": (member(more='    description: "\\ud83d"\n'), 8, "schedules.clock.description", "unreadable", "half"),
     "a directive": ("# x\n%YAML 1.2\n---\n" + HEAD + CLOCK, 2, "", "not_yaml", "begins with %"),
     "two documents": (HEAD + CLOCK + "---\n" + HEAD, 8, "", "not_yaml", "only one document"),
     "not UTF-8": (HEAD.encode() + b"  caf\xe9: 1\n", 5, "", "not_text", "0xe9"),

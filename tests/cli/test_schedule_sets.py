@@ -101,6 +101,14 @@ def test_an_export_can_be_applied_again(cli: Cli) -> None:
     assert cli("schedules", "export", "--force", "out.yaml")[0] == DONE
 
 
+def test_an_export_is_the_document_whatever_is_in_it(cli: Cli) -> None:
+    odd = '    description: "\\e[31mred\\a \\u202egnp.exe \\x85 👍🏽"\n'
+    cli.out("schedules", "apply", written(HEAD + CLOCK + odd))
+    _, out, _ = cli("schedules", "export")
+    assert all(map(str.isprintable, out.splitlines()))
+    assert marks(cli.out("schedules", "apply", "--dry-run", written(out))) == [["=", "atlas/clock"]]
+
+
 def test_an_export_that_left_something_out_ends_with_2(cli: Cli) -> None:
     cli.out(
         "schedules",
