@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import Update, update
 
 from studio_tui.application.ports import Clock
 from studio_tui.state.async_core import AsyncConnection
@@ -30,7 +31,9 @@ class Children:
             now = self._clock.now()
             ACT.set(Act(f"child {process.identity.pid}", "begins a run"))
             times = {"created_at": now, "updated_at": now, "started_at": now}
-            run_id = await a_run(self._db, status="running", invocation_id=process.invocation_id, **times)
+            columns: dict[str, Any] = {**times, "invocation_id": process.invocation_id, "node_metadata": _recorded(process)}
+            run_id = await a_run(self._db, status="running", **columns)
+            process.recorded.append(run_id)
             self._runs.setdefault(process.run_id, []).append((run_id, script))
 
     async def ends(self, process: Process) -> None:
@@ -43,7 +46,7 @@ class Children:
         if process.script.closes and process.alive:
             await self._close(process)
 
-    def _end(self, run_id: str, script: RunScript) -> object:
+    def _end(self, run_id: str, script: RunScript) -> Update:
         now = self._clock.now()
         values = {
             "status": script.status,
@@ -75,3 +78,14 @@ class Children:
             )
 
         await self._db.write(work)
+
+
+def _recorded(process: Process) -> dict[str, Any]:
+    """How a run names its process (lionagi 0.36)."""
+    identity = process.identity
+    return {
+        "pid": identity.pid,
+        "pid_create_time": identity.created_at,
+        "pid_host": identity.host,
+        "pid_boot_time": identity.boot_time,
+    }

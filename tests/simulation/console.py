@@ -11,10 +11,16 @@ from typing import Any, Protocol, cast
 
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.application.ports import SchedulerStateService
+from studio_tui.application.ports.lifecycle import StatusPort
+from studio_tui.application.ports.reaping import ReapingPort
 from studio_tui.domain.schedules import Zone
+from studio_tui.domain.shows import ShowRecord
 from studio_tui.scheduler.engine import HostSettings, Outside
 from studio_tui.scheduler.host import SchedulerHost
+from studio_tui.scheduler.reaping import ReapAfter, Upkeep
+from studio_tui.state.stores.reaping import ReapingStore
 from studio_tui.state.stores.scheduling import SchedulingStore
+from studio_tui.state.stores.statuses import StatusStore
 from tests.simulation.leasing import ProcessLease
 from tests.simulation.machine import Launcher, Machine
 from tests.simulation.owners import OWNER, Owner
@@ -36,8 +42,8 @@ class Surroundings(Protocol):
     def answers(self, console: Console) -> bool:
         """Whether the store answers this console now."""
 
-    def hears(self, console: Console, name: str, answer: object) -> None:
-        """What the store answered."""
+    def hears(self, console: Console, name: str, answer: object, asked: float) -> None:
+        """What the store answered to a question that was asked at this reading of the wall clock."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,8 @@ class Settings:
     deadline: float
     home: Path
     search_path: str
-    ask: bool = False
+    ask: bool
+    reap_after: ReapAfter
 
 
 class Console:
@@ -65,20 +72,30 @@ class Console:
         look: Callable[[], None],
         settings: Settings,
         peer_runs: Callable[[], bool],
+        hold: Callable[[], Awaitable[float | None]],
     ) -> None:
         self.name, self._around, self._machine, self._gate = name, around, machine, gate
         self.owner = Owner(name)
         self.context = copy_context()
         self.context.run(OWNER.set, self.owner)
         self.identity = machine.identity()
-        self.up = True
+        self.up = self.willing = True
         self.db = SimDB(settings.home / "state.db", gate, look)
         clock: WorldClock = machine.clock
         store = SchedulingStore(self.db, clock)
         ports = Launcher(machine, self.identity, self.pass_by)
+        rows, statuses = _Crossing(self, ReapingStore(self.db)), _Crossing(self, StatusStore(self.db, clock))
         self.lease = ProcessLease(settings.home, machine, self.identity)
         self.host = SchedulerHost(
-            Outside(cast("SchedulerStateService", _Crossing(self, store)), ports, ports, ports, clock, self.identity),
+            Outside(
+                state=cast("SchedulerStateService", _Crossing(self, store)),
+                processes=ports,
+                notes=ports,
+                logs=ports,
+                clock=clock,
+                identity=self.identity,
+                upkeep=Upkeep(cast("ReapingPort", rows), cast("StatusPort", statuses), _NoShows()),
+            ),
             lease=self.lease,
             settings=HostSettings(
                 zone=settings.zone,
@@ -89,9 +106,11 @@ class Console:
                 deadline=lambda kind: settings.deadline,
                 allowed=lambda: {"true"},
                 ask_about_missed=settings.ask,
+                reap_after=settings.reap_after,
             ),
             answer=True,
             peer_runs=peer_runs,
+            hold=hold,
         )
 
     # --- its life -----------------------------------------------------------------------------------------------------
@@ -157,13 +176,13 @@ class Console:
 
     async def cross(self, name: str, call: Callable[[], Awaitable[Any]], subject: tuple[Any, ...]) -> Any:
         """One question to the store or one change of it."""
-        began = asyncio.get_running_loop().time()
+        began, asked = asyncio.get_running_loop().time(), self._machine.clock.now()
         await self.pass_by(f"before {name}")
         if not self._around.answers(self):
             raise StateUnavailable("the store does not answer (simulated)", retryable=True)
         ACT.set(Act(self.name, name, subject, began))
         answer = await call()
-        self._around.hears(self, name, answer)
+        self._around.hears(self, name, answer, asked)
         await self.pass_by(f"after {name}")
         return answer
 
@@ -173,9 +192,9 @@ class Console:
 
 
 class _Crossing:
-    """Implements ``SchedulerStateService``: the real store, with a named point before and after each method."""
+    """A part of the real store, with a named point before and after each method."""
 
-    def __init__(self, console: Console, store: SchedulingStore) -> None:
+    def __init__(self, console: Console, store: object) -> None:
         self._console, self._store = console, store
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
@@ -185,3 +204,13 @@ class _Crossing:
             return await self._console.cross(name, lambda: method(*args, **values), (*args, *values.values()))
 
         return crossing
+
+
+class _NoShows:
+    """Implements ``ShowFilesPort``: there is no show in this world."""
+
+    async def list_shows(self) -> tuple[ShowRecord, ...]:
+        return ()
+
+    async def read_show(self, topic: str) -> ShowRecord | None:
+        return None

@@ -11,7 +11,9 @@ from tests.simulation.rules import Pace
 from tests.simulation.world import Plan
 
 DAY = 86_400.0
-WIDE = Pace(longest_sleep=7200.0, take_over=900.0, beat=1800.0, recover=7200.0, follow=600.0, defer=7200.0)
+WIDE = Pace(
+    longest_sleep=7200.0, take_over=900.0, beat=1800.0, recover=7200.0, follow=600.0, defer=7200.0, reap=7200.0, silence=3600.0
+)
 _CHANGES = ((2026, 3, 8), (2026, 3, 29), (2026, 4, 5), (2026, 10, 4), (2026, 10, 25), (2026, 11, 1))
 """Days on which the clocks of some of our zones move."""
 

@@ -54,6 +54,7 @@ class Process:
     began: float
     code: int | None = None
     ended: float | None = None
+    recorded: list[str] = field(default_factory=list)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     nudged: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -79,6 +80,7 @@ class Machine:
     recorder: Recorder
     say: Callable[[str, str], None]
     started: Callable[[Process], None] = lambda process: None
+    signalled: Callable[[Process, ProcessIdentity], None] = lambda process, by: None
     processes: dict[int, Process] = field(default_factory=dict)
     launched: dict[str, Process] = field(default_factory=dict)
     notes: dict[str, LaunchNote] = field(default_factory=dict)
@@ -115,12 +117,13 @@ class Machine:
         """The process of a firing, dead or alive."""
         return self.launched.get(run_id)
 
-    async def stop(self, identity: ProcessIdentity, *, grace: float) -> StopReport:
+    async def stop(self, identity: ProcessIdentity, *, by: ProcessIdentity, grace: float) -> StopReport:
         """TERM, and KILL after the grace."""
         process = self._living(identity)
         if process is None:
             return StopReport(refused=f"process {identity.pid} has ended")
         self.say("machine", f"TERM to {identity.pid} of {process.run_id}")
+        self.signalled(process, by)
         if not process.script.stubborn:
             self.kill(process, TERMINATED)
         try:
@@ -168,7 +171,7 @@ class Started:
         return self.process.code
 
     async def terminate(self, *, grace: float) -> StopReport:
-        return await self.machine.stop(self.identity, grace=grace)
+        return await self.machine.stop(self.identity, by=self.process.supervisor, grace=grace)
 
     def release(self) -> None:
         note = self.machine.notes.get(self.process.run_id)
@@ -213,7 +216,7 @@ class Launcher:
 
     async def stop(self, identity: ProcessIdentity, *, grace: float) -> StopReport:
         await self.passing("before stop")
-        return await self.machine.stop(identity, grace=grace)
+        return await self.machine.stop(identity, by=self.supervisor, grace=grace)
 
     def recall(self, run_id: str) -> LaunchNote | None:
         note = self.machine.notes.get(run_id)
@@ -226,9 +229,9 @@ class Launcher:
     def forget(self, run_id: str) -> None:
         self.machine.notes.pop(run_id, None)
 
-    def trim(self, run_id: str) -> bool:
-        return False
-
     def tail(self, run_id: str, *, limit: int) -> OutputTail | None:
         process = self.machine.of(run_id)
         return None if process is None else OutputTail("", f"pid {process.identity.pid} said so"[:limit], 0, 20)
+
+    def trim(self, run_id: str) -> bool:
+        return False  # nothing is written that could grow

@@ -95,12 +95,17 @@ class Maker:
             values |= {"trigger_type": "cron", "cron_expr": "0 0 * * *", "interval_sec": None, **draw.choice(BROKEN)}
             values["next_fire_at"] = now + draw.uniform(0, 3600)
         else:
-            values["next_fire_at"] = self.first(values, now)
+            values["next_fire_at"] = self.armed(values, now)
         return Made(values, self._behaviour(values), broken)
 
     def first(self, values: Mapping[str, Any], now: float) -> float | None:
         """The first instant, as creating or enabling a schedule stores it."""
         return self.first_of(values, now, self._zone)
+
+    def armed(self, values: Mapping[str, Any], now: float) -> float | None:
+        """The first instant, or none yet: lionagi leaves it to the scheduler, except where it is the trigger itself."""
+        first = self.first(values, now)
+        return first if values["trigger_type"] == "at" or self._random.random() < 0.8 else None
 
     @staticmethod
     def first_of(values: Mapping[str, Any], now: float, zone: Zone) -> float | None:

@@ -98,7 +98,7 @@ class Person:
             return
         trigger = self._maker.trigger(self._world.clock.now(), self._until)
         merged = {**self._values[schedule.schedule_id], **trigger}
-        merged["next_fire_at"] = self._maker.first({**merged, "created_at": self._world.clock.now()}, self._world.clock.now())
+        merged["next_fire_at"] = self._maker.armed({**merged, "created_at": self._world.clock.now()}, self._world.clock.now())
         self._values[schedule.schedule_id] = merged
         await self._store(schedule, {**trigger, "next_fire_at": merged["next_fire_at"]}, "edits the trigger of")
 
@@ -152,8 +152,7 @@ class Person:
                 console.run(_woken(console), "wake")
 
     def _act(self, words: str, schedule_id: str) -> None:
-        epochs = self._world.facts.epochs
-        epochs[schedule_id] = epochs.get(schedule_id, 0) + 1
+        self._world.facts.edited(schedule_id, self._world.clock.monotonic())
         ACT.set(Act("person", words))
 
 

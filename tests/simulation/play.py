@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from studio_tui.domain.chains import MAX_CHAIN_DEPTH
 from tests.simulation.driver import answer_in_the_loop
 from tests.simulation.kinds import Kind, plan_of
 from tests.simulation.making import Made, Maker
@@ -137,7 +138,10 @@ class _Play:
         world.say("world", "comes to rest")
         await self._trouble.end()
         await self._person.rest()
-        await self._until(self._plan.deadline + 4 * self._plan.pace.notice)
+        for _ in range(MAX_CHAIN_DEPTH + 1):  # a chain may go on for so many steps
+            await self._until(self._plan.deadline + 4 * self._plan.pace.notice)
+            if not world.facts.book.running or world.finished.is_set():
+                break
         if not world.finished.is_set():
             world.judge(breach for rule in world.rules for breach in rule.at_end(world.observer, world.facts))
 

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from studio_tui.application.ports import SchedulerStateService
+from studio_tui.application.ports.lifecycle import StatusPort
+from studio_tui.application.ports.reaping import ReapingPort
 from tests.simulation.console import Console
 from tests.simulation.world import Trouble, World
 
-_QUESTIONS = sorted(name for name in vars(SchedulerStateService) if not name.startswith("_"))
+_QUESTIONS = sorted(
+    name for port in (SchedulerStateService, ReapingPort, StatusPort) for name in vars(port) if not name.startswith("_")
+)
 _STEPS = ("before launch", "launch noted", "launch noted, no process yet", "process started, not noted", "after launch")
 LAUNCH = ("before claim", "after claim", *_STEPS)
 """The points of which most depends."""

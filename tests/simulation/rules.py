@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,7 +26,10 @@ class Breach:
 
 @dataclass(frozen=True)
 class Pace:
-    """The bounds of the scheduler's periods, in seconds. Long worlds use wider ones than the product, for speed alone."""
+    """The bounds of the scheduler's periods, in seconds. Long worlds use wider ones than the product, for speed alone.
+
+    ``silence`` is that of a run after which the reapers, each ``reap``, look whether its process lives.
+    """
 
     longest_sleep: float = 30.0
     take_over: float = 1.0
@@ -34,6 +37,13 @@ class Pace:
     recover: float = 30.0
     follow: float = 2.0
     defer: float = 30.0
+    reap: float = 60.0
+    silence: float = 300.0
+
+    @property
+    def quiet(self) -> float:
+        """After which a host that gives no sign of life loses its place."""
+        return 6 * self.beat
 
     @property
     def notice(self) -> float:
@@ -47,9 +57,12 @@ class Facts:
 
     ``calm_since`` is when somebody last disturbed the consoles, ``back`` when each of them came back that was frozen or had no
     answer from the store (for ever away until then), ``clock_set`` when the wall clock was last set, ``frozen`` when each
-    console was last continued and after how many seconds; ``seen`` is how late a
-    console first saw an instant as due, and in which epoch of the schedule; ``stopping``
-    are the consoles that were told to end.
+    console was last continued and after how many seconds; ``seen`` is how late a console first saw an instant as due, and in
+    which epoch of the schedule; ``stopping`` are the consoles that were told to end, ``terminating`` those of them that were
+    told to end their firings too; ``hosting`` and ``willing`` are the consoles that host and those that would, ``rivals`` what
+    those say who have seen a second host; ``peer_since`` is since when a daemon of the peer runs, ``held_since`` since when
+    somebody holds all firing, until ``held_until`` of the wall clock; ``edits`` is when a person last changed each schedule,
+    ``epochs`` how often.
     """
 
     zone: Zone
@@ -60,19 +73,40 @@ class Facts:
     book: Book
     calm_since: float = 0.0
     hosts: int = 0
+    hosting: tuple[str, ...] = ()
+    willing: tuple[str, ...] = ()
+    rivals: dict[str, str] = field(default_factory=dict)
+    peer_since: float | None = None
+    held_since: float | None = None
+    held_until: float = -math.inf
     epochs: dict[str, int] = field(default_factory=dict)
+    edits: dict[str, float] = field(default_factory=dict)
     ledger: dict[str, list[tuple[float, float, int]]] = field(default_factory=dict)
     seen: dict[tuple[str, str, float], tuple[float, int]] = field(default_factory=dict)
     clock_set: float = -1.0
     passed_over: bool = False
     broken: set[str] = field(default_factory=set)
     stopping: set[str] = field(default_factory=set)
+    terminating: set[ProcessIdentity] = field(default_factory=set)
     back: dict[ProcessIdentity, float] = field(default_factory=dict)
     frozen: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def epoch(self, schedule_id: str) -> int:
         """How often a person has changed this schedule: an instant counts anew after that."""
         return self.epochs.get(schedule_id, 0)
+
+    def clock(self) -> float:
+        """Virtual seconds."""
+        return self.machine.clock.monotonic()
+
+    def edited(self, schedule_id: str, at: float) -> None:
+        """A person has changed this schedule."""
+        self.epochs[schedule_id] = self.epoch(schedule_id) + 1
+        self.edits[schedule_id] = at
+
+    def edited_within(self, schedule_id: str, at: float, seconds: float) -> bool:
+        """Whether a person has changed this schedule so short a time ago."""
+        return at - self.edits.get(schedule_id, -math.inf) <= seconds
 
     def undisturbed(self, run_id: str) -> float:
         """Since when the console that waits for a firing could do so; for ever in the future while it cannot."""
@@ -102,6 +136,10 @@ class Rule(Protocol):
         """After each start of a process."""
         return ()
 
+    def signalled(self, process: Process, by: ProcessIdentity, facts: Facts) -> Iterable[Breach]:
+        """Before a console stops a process."""
+        return ()
+
     def inspect(self, now: float, at: float, facts: Facts) -> Iterable[Breach]:
         """From time to time, whether or not anything happened."""
         return ()
@@ -109,9 +147,3 @@ class Rule(Protocol):
     def at_end(self, observer: Observer, facts: Facts) -> Iterable[Breach]:
         """Once everything has come to rest."""
         return ()
-
-
-def all_of(rules: Iterable[Rule], step: Step, facts: Facts) -> Iterator[Breach]:
-    """What all rules find wrong with a commit."""
-    for rule in rules:
-        yield from rule.see(step, facts)

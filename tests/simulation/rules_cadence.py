@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from studio_tui.application.ports import Occurrence, Refusal
 from studio_tui.domain.cadence import CadenceError, next_fire
 from studio_tui.domain.schedules import ScheduleRecord
 from tests.simulation.oracle import next_daily, next_even
 from tests.simulation.rules import Breach, Facts, Rule
-from tests.simulation.watching import Step
+from tests.simulation.watching import EXECUTED, Step
 
 SLACK = 30.0
 """Seconds that may pass between the reading of the clock for an evaluation and its commit, lags included."""
@@ -33,7 +34,10 @@ class Cadence(Rule):
                 periods = (following - at) / old.interval_sec
                 if abs(periods - round(periods)) > 1e-5:
                     yield Breach("phase", f"{where}: {periods} periods on")
-            fault = _off_cadence(old, following, *_looked(step, facts), facts)
+            # Without an instant of its own it counts from its last fire, as far as the host had heard of that.
+            unheard = [replace(old, last_fired_at=None)] if at is None else []
+            faults = [_off_cadence(seen, following, *_looked(step, facts), facts) for seen in (old, *unheard)]
+            fault = faults[0] if all(faults) else None
             if fault is not None:
                 yield Breach("cadence", f"{where}: {fault}")
             expected = _oracle(old, _looked(step, facts), facts)
@@ -42,11 +46,17 @@ class Cadence(Rule):
 
 
 class Bystanders(Rule):
-    """``manual-still`` and ``chain-still``: what is fired by hand or by a chain leaves the next instant alone."""
+    """``manual-still`` and ``chain-still``: what is fired by hand or by a chain leaves the next instant alone.
+
+    ``last-fired``: the schedule says when it was fired last.
+    """
 
     def see(self, step: Step, facts: Facts) -> Iterator[Breach]:
         moved = {new.schedule_id for _, new in step.moved}
         for firing in step.made:
+            last = facts.book.schedules[firing.schedule_id].last_fired_at
+            if firing.chain_depth == 0 and firing.status in EXECUTED and last != firing.fired_at:
+                yield Breach("last-fired", f"{firing.id} was fired at {firing.fired_at!r}, its schedule says {last!r}")
             if firing.schedule_id in moved and firing.manual:
                 yield Breach("manual-still", f"firing {firing.id} by hand moved the next instant")
             if firing.schedule_id in moved and firing.chain_depth:

@@ -13,9 +13,6 @@ from tests.simulation.watching import EXECUTED, Firing, Step
 
 _Number = TypeVar("_Number", int, float)
 
-_REPORTED = 10.0
-"""Seconds before a commit within which a report of cost may have come too late for its gate: budgets are checked before."""
-
 
 class Gates(Rule):
     """``slots``, ``overlap``, ``max-runs``, ``rate`` and ``budget``."""
@@ -48,7 +45,7 @@ def _limits(firing: Firing, schedule: ScheduleRecord, step: Step, facts: Facts) 
         fired = sum(row.fired_at >= since for row in rows)
         if fired > schedule.rate_limit["max_fires"]:  # type: ignore[operator]
             yield Breach("rate", f"{where} is number {fired} in {schedule.rate_limit}")
-    usd, tokens = facts.spent(firing.schedule_id, step.at - _REPORTED)
+    usd, tokens = facts.spent(firing.schedule_id, step.at)
     if schedule.budget_usd is not None and usd >= schedule.budget_usd:
         yield Breach("budget", f"{where} fires with ${usd} of ${schedule.budget_usd} spent")
     if schedule.budget_tokens is not None and tokens >= schedule.budget_tokens:

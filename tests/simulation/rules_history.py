@@ -61,7 +61,8 @@ class History(Rule):
         vocabulary = VOCABULARIES[kind]
         made = key not in self._statuses
         for line in lines:
-            known = self._statuses.get(key)
+            # What runs record of themselves has no history here; what others write about them has.
+            known = self._statuses.get(key, line.previous_status if kind == "session" else None)
             if known != line.previous_status:
                 yield Breach("history", f"{kind} {entity} was {known}, the line says {line}")
             if known in vocabulary.terminal and not made:
@@ -79,12 +80,25 @@ class Explained(Rule):
     def see(self, step: Step, facts: Facts) -> Iterator[Breach]:
         for _, firing in step.firings:
             if firing.status in TERMINAL:
-                missing = ", ".join(_missing(firing))
+                missing = ", ".join((*_missing(firing), *_why(firing)))
                 if missing:
                     yield Breach("explained", f"{firing.id} is {firing.status} and lacks {missing}: {firing}")
         for _, invocation in step.invocations:
             if invocation.status != "running" and invocation.ended_at is None:
                 yield Breach("explained", f"invocation {invocation.id} is {invocation.status} without an end")
+
+
+_CAUSES = (
+    *("scheduled", "missed_recovery", "manual", "skipped_overlap", "skipped_missed_fire", "deferred_capacity"),
+    *("budget_exhausted", "chain_from"),
+)
+
+
+def _why(firing: Firing) -> Iterator[str]:
+    """Each row says what made it: one thing, or a chain step what made the first one too."""
+    causes = [cause for cause in _CAUSES if firing.context.get(cause)]
+    if not causes or (len(causes) > 1 and not firing.chain_depth):
+        yield f"its one cause (it names {causes})"
 
 
 def _missing(firing: Firing) -> Iterator[str]:

@@ -29,6 +29,7 @@ class Troublemaker:
             (6, self._crash),
             (3, self._freeze),
             (2, self._stop),
+            (1, self._elsewhere),
             (1, self._hold),
             (3, self._jump),
             (1, self._daemon),
@@ -51,19 +52,24 @@ class Troublemaker:
         for task in self._tasks:
             task.cancel()
         world.mute.clear()
-        world.peer = False
+        world.facts.peer_since = world.facts.held_since = None
         for name, console in world.consoles.items():
             if not console.up:
                 await world.open_console(name)
                 continue
             console.thaw()
             self._back(console)
+            console.willing = True
             console.run(console.host.decide(host=True), "hosts again")
         world.disturbed()
 
     def often(self, point: str, *, seconds: float) -> None:
         """Freeze consoles at this point again and again, while the other one takes the lease."""
         self._world.trouble.append(Often(point, lambda console: self.freeze(console, seconds=seconds, steal=True)))
+
+    def the_host(self) -> Console:
+        """Who hosts now."""
+        return next(console for console in self._world.living if console.hosting)
 
     # --- what there is ------------------------------------------------------------------------------------------------
 
@@ -109,13 +115,17 @@ class Troublemaker:
             strike(self._random.choice(self._world.living))
 
     def _stop(self) -> None:
-        if not self._world.living:
-            return
-        console = self._random.choice(self._world.living)
-        terminate, after = self._random.random() < 0.5, self._random.choice(self._short)
+        if self._world.living:
+            console = self._random.choice(self._world.living)
+            self.stop(console, terminate=self._random.random() < 0.5, after=self._random.choice(self._short))
+
+    def stop(self, console: Console, *, terminate: bool, after: float) -> None:
+        """Somebody ends a console, with its firings or without; another one takes its place after so many seconds."""
         self._say(f"{console.name} is told to end{' with its firings' if terminate else ''}, back in {after:g} s")
 
         self._world.facts.stopping.add(console.name)
+        if terminate:
+            self._world.facts.terminating.add(console.identity)
 
         async def stop() -> None:
             await console.host.stop(terminate=terminate)
@@ -127,9 +137,23 @@ class Troublemaker:
         console.run(stop(), "stop").add_done_callback(lambda done: self._later(after, lambda: self._restart(console)))
 
     def _hold(self) -> None:
+        seconds = self._random.choice(self._short)
+        self.hold(seconds=seconds, released=self._random.uniform(0.5, 1.2) * seconds)
+
+    def hold(self, *, seconds: float, released: float) -> None:
+        """Somebody holds all firing for so many seconds, and may release it before they are over."""
+        self._say(f"somebody holds all firing for {seconds:g} s")
+        facts, clock = self._world.facts, self._world.clock
+        facts.held_since, facts.held_until = clock.monotonic(), clock.now() + seconds
+        self._world.disturbed()
+        self._later(released, self._release)
+
+    def _elsewhere(self) -> None:
         if self._world.living:
             console, seconds = self._random.choice(self._world.living), self._random.choice(self._short)
             self._say(f"{console.name} holds for {seconds:g} s")
+            console.willing = False
+            self._world.disturbed()
             console.run(console.host.decide(host=False), "hold")
             self._later(seconds, lambda: self._on(console))
 
@@ -141,9 +165,12 @@ class Troublemaker:
         self._world.disturbed()
 
     def _daemon(self) -> None:
-        seconds = self._random.choice(self._short)
+        self.start_daemon(seconds=self._random.choice(self._short))
+
+    def start_daemon(self, *, seconds: float) -> None:
+        """The peer's daemon hosts the store for so many seconds."""
         self._say(f"a daemon of the peer runs for {seconds:g} s")
-        self._world.peer = True
+        self._world.facts.peer_since = self._world.clock.monotonic()
         self._world.disturbed()
         self._later(seconds, self._no_daemon)
 
@@ -197,10 +224,16 @@ class Troublemaker:
         if console.up:
             self._say(f"{console.name} may host again")
             self._world.disturbed()
+            console.willing = True
             console.run(console.host.decide(host=True), "hosts again")
 
+    def _release(self) -> None:
+        self._say("nobody holds firing any more")
+        self._world.facts.held_since = None
+        self._world.disturbed()
+
     def _no_daemon(self) -> None:
-        self._world.peer = False
+        self._world.facts.peer_since = None
         self._say("the daemon of the peer is gone")
         self._world.disturbed()
 

@@ -157,6 +157,11 @@ class Observer:
         """Every firing as it is stored now, whether or not a change of it was seen."""
         return {row[0]: Firing(*row) for row in self._ask(f"SELECT {', '.join(_FIRING)} FROM schedule_runs")}
 
+    def open_runs(self, quiet_since: float) -> list[str]:
+        """Runs that say that they run, and have said nothing else since then."""
+        rows = self._ask("SELECT id FROM sessions WHERE status = 'running' AND updated_at < ? ORDER BY id", quiet_since)
+        return [row[0] for row in rows]
+
     def history(self) -> dict[tuple[str, str], list[tuple[str | None, str, str]]]:
         """All lines of history by entity, in their order."""
         found: dict[tuple[str, str], list[tuple[str | None, str, str]]] = {}

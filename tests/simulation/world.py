@@ -14,18 +14,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from studio_tui.application.ports import LaunchSpec
+from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.schedules import ScheduleRecord, Zone
+from studio_tui.scheduler.reaping import ReapAfter
 from tests.simulation.children import Children
 from tests.simulation.console import Console, Settings
+from tests.simulation.invariants import every_rule
 from tests.simulation.leasing import lose_lease
 from tests.simulation.machine import Machine, Process, Script
 from tests.simulation.making import Behaviour
-from tests.simulation.rules import Breach, Facts, Pace, Rule
-from tests.simulation.rules_cadence import Bystanders, Cadence
-from tests.simulation.rules_gates import Gates
-from tests.simulation.rules_history import Explained, History
-from tests.simulation.rules_life import Chains, Launches, Liveness, Rest
-from tests.simulation.rules_occurrence import Missed, Occurrences
+from tests.simulation.rules import Breach, Facts, Pace
+from tests.simulation.rules_liveness import too_late
 from tests.simulation.store import ACT, Gate, SimDB
 from tests.simulation.telling import described
 from tests.simulation.virtual_time import VirtualLoop, WorldClock
@@ -53,7 +52,7 @@ class World:
     """Implements ``Surroundings`` for its consoles and judges each commit by the rules."""
 
     def __init__(self, plan: Plan, loop: VirtualLoop, folder: Path) -> None:
-        self.plan, self.over, self.peer = plan, False, False
+        self.plan, self.over = plan, False
         self.clock = WorldClock(loop, plan.began)
         self.events: deque[str] = deque(maxlen=SHOWN_EVENTS)
         self.passed: Counter[str] = Counter()
@@ -63,13 +62,11 @@ class World:
         self._scripts = random.Random(f"{plan.seed}/scripts")
         self.gate = Gate()
         self.db = SimDB(folder / "state.db", self.gate, self.look)
-        self.machine = Machine(self.clock, self._script, Children(self.db, self.clock, self._reported), self.say, self._started)
+        children = Children(self.db, self.clock, self._reported)
+        self.machine = Machine(self.clock, self._script, children, self.say, self._started, self._signalled)
         self.observer = Observer(folder / "state.db")
         self.facts = Facts(plan.zone, plan.pace, plan.slots, plan.deadline, self.machine, self.observer.book)
-        self.rules: list[Rule] = [
-            *(Bystanders(), Cadence(), Occurrences(), Missed(), Gates(), Chains(), Launches(), History(), Explained()),
-            *(Liveness(), Rest()),
-        ]
+        self.rules = every_rule()
         self.behaviours: dict[str, Behaviour] = {}
         self.consoles: dict[str, Console] = {}
         self.every_console: list[Console] = []
@@ -79,7 +76,9 @@ class World:
         self.failure: BaseException | None = None
         self.finished = asyncio.Event()
         self.played_out = asyncio.Event()
-        self._settings = Settings(plan.zone, plan.slots, plan.deadline, folder, str(folder / "bin"), plan.ask)
+        self._settings = Settings(
+            plan.zone, plan.slots, plan.deadline, folder, str(folder / "bin"), plan.ask, reap_after(plan.pace)
+        )
         self._starts: Counter[str] = Counter()
         make_executables(folder / "bin")
 
@@ -95,7 +94,8 @@ class World:
             gate=self.gate,
             look=self.look,
             settings=self._settings,
-            peer_runs=lambda: self.peer,
+            peer_runs=lambda: self.facts.peer_since is not None,
+            hold=self._hold,
         )
         self.consoles[name] = console
         self.every_console.append(console)
@@ -108,6 +108,9 @@ class World:
     def living(self) -> list[Console]:
         """Consoles that are up and not frozen."""
         return [console for console in self.consoles.values() if console.up and not console.owner.stopped]
+
+    async def _hold(self) -> float | None:
+        return None if self.facts.held_since is None else self.facts.held_until
 
     def lose_lease(self) -> None:
         """Somebody removes the file of the lease."""
@@ -128,17 +131,21 @@ class World:
     def answers(self, console: Console) -> bool:
         return console.name not in self.mute
 
-    def hears(self, console: Console, name: str, answer: object) -> None:
-        """What the store told a console: which instants it has seen in time."""
-        if name == "list_armed_cron":
+    def hears(self, console: Console, name: str, answer: object, asked: float) -> None:
+        """What the store told a console: which instants it has seen, and how late."""
+        if name == "list_armed_cron":  # it begins to host
+            self.disturbed()
             self.facts.seen = {key: late for key, late in self.facts.seen.items() if key[0] != console.name}
         elif name == "list_due" and isinstance(answer, tuple):
-            now = self.clock.now()
             for schedule in answer:
-                if isinstance(schedule, ScheduleRecord) and schedule.next_fire_at is not None and schedule.next_fire_at <= now:
-                    key = (console.name, schedule.schedule_id, schedule.next_fire_at)
-                    late = now - schedule.next_fire_at
-                    self.facts.seen.setdefault(key, (late, self.facts.epoch(schedule.schedule_id)))
+                if isinstance(schedule, ScheduleRecord) and schedule.next_fire_at is not None and schedule.next_fire_at <= asked:
+                    self._sees(console, schedule, schedule.next_fire_at, asked - schedule.next_fire_at)
+
+    def _sees(self, console: Console, schedule: ScheduleRecord, due: float, late: float) -> None:
+        key, facts = (console.name, schedule.schedule_id, due), self.facts
+        if key not in facts.seen:
+            facts.seen[key] = (late, facts.epoch(schedule.schedule_id))
+            self.judge(too_late(console.name, schedule, late, facts))
 
     # --- judging ------------------------------------------------------------------------------------------------------
 
@@ -155,12 +162,15 @@ class World:
     def inspect(self) -> None:
         """A look at what should have happened by now."""
         now, at = self.clock.now(), self.clock.monotonic()
-        hosting = [console for console in self.living if console.host.state == "hosting"]
-        if len(hosting) != self.facts.hosts:
+        facts = self.facts
+        hosts = sum(console.host.state == "hosting" for console in self.living)
+        if hosts != facts.hosts:
             self.disturbed()
-        self.facts.hosts = len(hosting)
-        if len(hosting) > 1 and at - self.facts.calm_since > 3 * self.plan.pace.take_over + 60.0:
-            self.judge([Breach("two-hosts", " and ".join(console.name for console in hosting))])
+        facts.hosts = hosts
+        facts.hosting = tuple(console.name for console in self.living if console.hosting)
+        willing = (console.name for console in self.living if console.willing and console.name not in facts.stopping)
+        facts.willing = tuple(willing) if facts.peer_since is None else ()
+        facts.rivals = {console.name: words for console in self.living if (words := console.host.rival) is not None}
         self.judge(breach for rule in self.rules for breach in rule.inspect(now, at, self.facts))
 
     def judge(self, breaches: Iterable[Breach]) -> None:
@@ -200,6 +210,9 @@ class World:
     def _started(self, process: Process) -> None:
         self.judge(breach for rule in self.rules for breach in rule.launched(process, self.facts))
 
+    def _signalled(self, process: Process, by: ProcessIdentity) -> None:
+        self.judge(breach for rule in self.rules for breach in rule.signalled(process, by, self.facts))
+
     def _script(self, spec: LaunchSpec) -> Script:
         firing = self.facts.book.firings[spec.run_id]
         return self.behaviours[firing.schedule_id].script(self._scripts)
@@ -207,6 +220,11 @@ class World:
     def _reported(self, run_id: str, usd: float, tokens: int) -> None:
         schedule_id = self.facts.book.firings[run_id].schedule_id
         self.facts.ledger.setdefault(schedule_id, []).append((self.clock.monotonic(), usd, tokens))
+
+
+def reap_after(pace: Pace) -> ReapAfter:
+    """When the reapers look at what, at this pace."""
+    return ReapAfter(run=pace.silence, no_runs=pace.silence / 5, firing=24 * pace.silence, every=pace.reap)
 
 
 class Trouble:
