@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from studio_tui.files.definitions import DefinitionFiles
     from studio_tui.files.roots import Roots
     from studio_tui.files.shows import ShowFiles
+    from studio_tui.files.transports import TransportFile
     from studio_tui.processes.notes import LaunchNotes
     from studio_tui.processes.runlogs import RunLogs
     from studio_tui.processes.spawn import Processes
@@ -175,7 +176,7 @@ class Assembly(StoreServices):
         from studio_tui.application.doctor import DoctorService
         from studio_tui.probes import doctor_probes
 
-        probes = doctor_probes(self.settings, self.database, self.roots)
+        probes = doctor_probes(self.settings, self.database, self.roots, self.transports)
         return DoctorService(store=self.database, host=self.scheduler, zone=self.zone, probes=probes)
 
     # --- adapters -----------------------------------------------------------------------------------------------------
@@ -251,11 +252,13 @@ class Assembly(StoreServices):
         """What fires schedules once it is started."""
         from studio_tui.application.hold import Hold
         from studio_tui.launch_facts import allowed_commands, deadline_of
+        from studio_tui.processes.commands import Commands
         from studio_tui.processes.liveness import own_identity
-        from studio_tui.scheduler.engine import HostSettings, Outside
+        from studio_tui.scheduler.engine import HostSettings, Outgoing, Outside
         from studio_tui.scheduler.host import SchedulerHost
         from studio_tui.scheduler.neighbour import peer_answers
         from studio_tui.scheduler.reaping import ReapAfter, Upkeep
+        from studio_tui.state.stores.outbox_delivery import OutboxDeliveryStore
         from studio_tui.state.stores.reaping import ReapingStore
         from studio_tui.state.stores.statuses import StatusStore
 
@@ -268,6 +271,11 @@ class Assembly(StoreServices):
             clock=self.clock,
             identity=own_identity(),
             upkeep=Upkeep(ReapingStore(self.database.db), StatusStore(self.database.db, self.clock), self.show_files),
+            outgoing=Outgoing(
+                outbox=OutboxDeliveryStore(self.database.db, self.clock),
+                transports=self.transports,
+                commands=Commands(lambda: settings.child_environment(None)),
+            ),
         )
         host_settings = HostSettings(
             zone=self.zone,
@@ -328,6 +336,13 @@ class Assembly(StoreServices):
         from studio_tui.processes.notes import LaunchNotes
 
         return LaunchNotes(self._firings)
+
+    @cached_property
+    def transports(self) -> TransportFile:
+        """Which command carries messages."""
+        from studio_tui.files.transports import TransportFile
+
+        return TransportFile(Path.home())
 
     def obstacle(self) -> str | None:
         """Why the store cannot be hosted now, or ``None``."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from studio_tui.application.workflows import WorkflowService
     from studio_tui.files.definitions import DefinitionFiles
     from studio_tui.files.roots import Roots
+    from studio_tui.files.transports import TransportFile
     from studio_tui.sidecar.store import Sidecar
     from studio_tui.state.db import StateDB
 
@@ -50,6 +51,8 @@ class StoreServices:
         def roots(self) -> Roots: ...
         @property
         def definition_files(self) -> DefinitionFiles: ...
+        @property
+        def transports(self) -> TransportFile: ...
         @property
         def scheduler(self) -> SchedulerHostPort: ...
 
@@ -186,7 +189,11 @@ class StoreServices:
         from studio_tui.state.stores.outbox import OutboxStore
 
         return OutboxService(
-            outbox=OutboxStore(self._db, self.clock), sidecar=self.sidecar, by=self._provenance(), clock=self.clock
+            outbox=OutboxStore(self._db, self.clock),
+            transports=self.transports,
+            sidecar=self.sidecar,
+            by=self._provenance(),
+            clock=self.clock,
         )
 
     @cached_property

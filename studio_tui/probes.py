@@ -9,6 +9,7 @@ from typing import Final
 
 from studio_tui.application.doctor import DoctorProbes
 from studio_tui.files.roots import Roots
+from studio_tui.files.transports import TransportFile
 from studio_tui.launch_facts import allowed_commands
 from studio_tui.settings import environment
 from studio_tui.settings_model import Settings
@@ -19,7 +20,7 @@ _PACKAGES: Final = ("textual", "sqlalchemy", "aiosqlite", "croniter", "watchfile
 _TERMINAL: Final = ("TERM", "COLORTERM", "TMUX", "NO_COLOR", "LANG")
 
 
-def doctor_probes(settings: Settings, store: Store, roots: Roots) -> DoctorProbes:
+def doctor_probes(settings: Settings, store: Store, roots: Roots, transports: TransportFile) -> DoctorProbes:
     """The answers for this installation."""
     questions = StoreQuestions(store)
     return DoctorProbes(
@@ -36,6 +37,7 @@ def doctor_probes(settings: Settings, store: Store, roots: Roots) -> DoctorProbe
             "skills": _root(roots, "skill"),
             "shows": (str(roots.shows), roots.shows.is_dir()),
         },
+        transport=transports.transport,
         terminal=lambda: {name: environment().get(name) for name in _TERMINAL},
     )
 

@@ -10,6 +10,7 @@ from studio_tui.application import doctor_checks as check
 from studio_tui.application.guard import guarded
 from studio_tui.application.models.host import Check
 from studio_tui.application.ports import SchedulerHostPort, StorePort
+from studio_tui.application.ports.commands import Transport
 from studio_tui.domain.schedules import Zone
 
 SKIPPED: Final = "not asked: the store is not open"
@@ -22,7 +23,7 @@ class DoctorProbes:
     ``dialect`` is ``sqlite`` or ``postgresql``; ``database_version`` the version of the database library or server.
     ``journal_mode`` and ``schema_problems`` ask the open store. ``executable`` finds a program on PATH. ``versions`` are those
     of installed packages that matter, ``None`` for one that is missing. ``roots`` are directories by what they hold, with
-    whether they exist. ``terminal`` holds TERM, COLORTERM, TMUX and the like.
+    whether they exist. ``transport`` is the command that carries messages. ``terminal`` holds TERM, COLORTERM, TMUX and the like.
     """
 
     dialect: Callable[[], str]
@@ -33,6 +34,7 @@ class DoctorProbes:
     versions: Callable[[], Mapping[str, str | None]]
     allowed_commands: Callable[[], Collection[str]]
     roots: Callable[[], Mapping[str, tuple[str, bool]]]
+    transport: Callable[[], Transport]
     terminal: Callable[[], Mapping[str, str | None]]
 
 
@@ -57,6 +59,7 @@ class DoctorService:
             *check.packages(probes.versions()),
             check.zone(self._zone),
             check.allow_list(sorted(probes.allowed_commands())),
+            check.transport(probes.transport()),
             *check.roots(probes.roots()),
             *check.terminal(probes.terminal()),
         )

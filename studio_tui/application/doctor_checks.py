@@ -9,6 +9,7 @@ from typing import Final
 from studio_tui.application.hosting import holder_words
 from studio_tui.application.models.host import Check
 from studio_tui.application.ports import SchedulerHostPort, StoreCondition
+from studio_tui.application.ports.commands import Transport
 from studio_tui.domain.schedules import Zone
 
 _NUMBERS: Final = re.compile(r"\d+")
@@ -137,6 +138,15 @@ def allow_list(commands: Sequence[str]) -> Check:
         detail="none is allowed, so no command schedule fires",
         fix="set LIONAGI_SCHEDULER_COMMAND_ALLOWLIST to a comma-separated list of names",
     )
+
+
+def transport(found: Transport) -> Check:
+    """By which command the host delivers the messages of the outbox."""
+    if found.problem is None:
+        return Check(name="outbox", outcome="ok", detail=f"messages are carried by {found.template[0]}")
+    detail = f"messages wait and none is attempted: {found.problem}"
+    fix = "name a command there, with {deliver_to} as an argument of its own"
+    return Check(name="outbox", outcome="skip", detail=detail, fix=fix)
 
 
 def roots(directories: Mapping[str, tuple[str, bool]]) -> tuple[Check, ...]:

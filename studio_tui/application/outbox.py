@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from studio_tui.application.errors import NotFound, ValidationFailure
@@ -14,6 +15,7 @@ from studio_tui.application.models.outbox import (
     DispatchCount,
     DispatchDetail,
     DispatchQuery,
+    MessageTransport,
     PurgeDispatch,
     PurgeDispatches,
     PurgeReport,
@@ -21,6 +23,7 @@ from studio_tui.application.models.outbox import (
 )
 from studio_tui.application.pages import page_of
 from studio_tui.application.ports import ActProvenance, Clock, SidecarPort
+from studio_tui.application.ports.commands import TransportPort
 from studio_tui.application.ports.outbox import OutboxPort
 from studio_tui.application.provenance import actor_of
 from studio_tui.application.views import view
@@ -32,8 +35,10 @@ from studio_tui.domain.statuses import DISPATCH
 class OutboxService:
     """Messages as a person sees them. The token that a consumer answers with is a secret and is left out."""
 
-    def __init__(self, *, outbox: OutboxPort, sidecar: SidecarPort, by: ActProvenance, clock: Clock) -> None:
-        self._outbox = outbox
+    def __init__(
+        self, *, outbox: OutboxPort, transports: TransportPort, sidecar: SidecarPort, by: ActProvenance, clock: Clock
+    ) -> None:
+        self._outbox, self._transports = outbox, transports
         self._journal = Journal(sidecar, clock)
         self._actor = actor_of(by)
 
@@ -61,6 +66,11 @@ class OutboxService:
     async def counts(self) -> tuple[DispatchCount, ...]:
         """How many messages there are, by status."""
         return _counts(await self._outbox.counts())
+
+    async def transport(self) -> MessageTransport:
+        """By which command the host delivers messages, or why it attempts none."""
+        found = await asyncio.to_thread(self._transports.transport)
+        return MessageTransport(program=found.template[0] if found.template else None, problem=found.problem)
 
     async def acknowledge(self, command: AcknowledgeDispatch) -> Dispatch:
         """Say that the consumer has it; a second time changes nothing.

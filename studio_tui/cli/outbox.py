@@ -17,7 +17,7 @@ from studio_tui.cli.words import ago, due, moment
 
 if TYPE_CHECKING:
     from studio_tui.application.models.common import Page
-    from studio_tui.application.models.outbox import Dispatch, PurgeReport
+    from studio_tui.application.models.outbox import Dispatch, MessageTransport, PurgeReport
     from studio_tui.application.studio import Studio
 
 _COLUMNS: Final = (
@@ -30,6 +30,7 @@ _COLUMNS: Final = (
     Column("AGE", right=True),
     Column("WHY", gives=1),
 )
+_WAITING: Final = ("pending", "delivering")
 _COUNTS: Final = (Column("STATUS"), Column("MESSAGES", right=True))
 _message = click.argument("dispatch_id", metavar="MESSAGE")
 
@@ -45,9 +46,11 @@ def outbox() -> None:
 @click.pass_obj
 def list_dispatches(flags: dict[str, object], /, as_json: bool, **query: Any) -> None:
     """List messages, the newest first."""
-    page = perform(flags, lambda studio: _page(studio, query))
+    page, transport = perform(flags, lambda studio: _page(studio, query))
     now = time.time()
     show_page(page, _COLUMNS, lambda one: _row(one, now), empty="no messages", as_json=as_json)
+    if not as_json and transport.problem is not None and any(one.status in _WAITING for one in page.items):
+        print(clean(f"they wait and none is attempted: {transport.problem}"))
 
 
 def _row(one: Dispatch, now: float) -> tuple[str, ...]:
@@ -148,10 +151,10 @@ def _facts(one: Dispatch) -> None:
     )
 
 
-async def _page(studio: Studio, query: dict[str, Any]) -> Page[Dispatch]:
+async def _page(studio: Studio, query: dict[str, Any]) -> tuple[Page[Dispatch], MessageTransport]:
     from studio_tui.application.models.outbox import DispatchQuery
 
-    return await studio.outbox.list_dispatches(made(DispatchQuery, **query))
+    return await studio.outbox.list_dispatches(made(DispatchQuery, **query)), await studio.outbox.transport()
 
 
 async def _acknowledge(studio: Studio, dispatch_id: str, token: str) -> Dispatch:

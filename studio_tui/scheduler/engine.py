@@ -6,16 +6,21 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from studio_tui.application.ports import Clock, LaunchNotePort, ProcessPort, RunLogPort, SchedulerStateService
+from studio_tui.application.ports.commands import CommandPort, TransportPort
+from studio_tui.application.ports.outbox import OutboxDeliveryPort
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.schedules import Zone
 from studio_tui.scheduler.admission import Admission
 from studio_tui.scheduler.adoption import Adopter
 from studio_tui.scheduler.carrying import Carrier
 from studio_tui.scheduler.contract import DEFAULT_DEADLINE, DEFAULT_SLOTS
+from studio_tui.scheduler.deliveries import Deliveries
 from studio_tui.scheduler.ending import Endings
+from studio_tui.scheduler.errands import Errands
 from studio_tui.scheduler.launcher import Launcher
 from studio_tui.scheduler.loop import EvaluationLoop
 from studio_tui.scheduler.missed import MissedFires
@@ -60,8 +65,18 @@ class HostSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What is told to others, and by which commands."""
+
+    outbox: OutboxDeliveryPort
+    transports: TransportPort
+    commands: CommandPort
+
+
+@dataclass(frozen=True, slots=True)
 class Outside:
-    """What the scheduler is connected to; ``identity`` is this process. Without ``upkeep`` there are no reapers."""
+    """What the scheduler is connected to; ``identity`` is this process. Without ``upkeep`` there are no reapers, without
+    ``outgoing`` nothing is told to anybody."""
 
     state: SchedulerStateService
     processes: ProcessPort
@@ -70,6 +85,7 @@ class Outside:
     clock: Clock
     identity: ProcessIdentity
     upkeep: Upkeep | None = None
+    outgoing: Outgoing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +100,7 @@ class Engine:
     loop: EvaluationLoop
     rivals: Rivals
     reapers: Reapers | None
+    errands: tuple[Errands[Any], ...] = ()
 
 
 def new_id() -> str:
@@ -98,9 +115,10 @@ def assemble(
     may_launch: Callable[[], bool],
     on_end: Callable[[], None],
     held: Callable[[], float | None] = lambda: None,
+    hosts: Callable[[], bool] = lambda: True,
 ) -> Engine:
-    """Wire the parts. ``may_launch`` answers whether due instants are this process's to fire now, ``held`` until when the
-    operator holds firing; ``on_end`` hears of each end."""
+    """Wire the parts. ``may_launch`` answers whether due instants are this process's to fire now, ``hosts`` whether it hosts at
+    all, ``held`` until when the operator holds firing; ``on_end`` hears of each end."""
     state, clock, closing = outside.state, outside.clock, asyncio.Event()
     supervisor, rivals = Supervisor(closing=closing, on_end=on_end), Rivals(state, clock)
     admission = Admission(state, slots=settings.slots)
@@ -196,4 +214,11 @@ def assemble(
             deadline=settings.deadline,
             looks_after=supervisor.looks_after,
         )
-    return Engine(closing, supervisor, occurrences, poller, recovery, loop, rivals, reapers)
+    errands = () if outside.outgoing is None else _errands(outside.outgoing, clock, hosts)
+    return Engine(closing, supervisor, occurrences, poller, recovery, loop, rivals, reapers, errands)
+
+
+def _errands(outgoing: Outgoing, clock: Clock, hosts: Callable[[], bool]) -> tuple[Errands[Any], ...]:
+    """What is done beside firing."""
+    deliveries = Deliveries(outgoing.outbox, outgoing.transports, outgoing.commands)
+    return (Errands("deliveries", deliveries, clock=clock, hosts=hosts),)

@@ -85,7 +85,12 @@ class SchedulerHost:
         self._hold = hold
         self._until: float | None = None
         self._engine = assemble(
-            outside, settings, may_launch=self._may_launch, on_end=self._firing_ended, held=lambda: self.held_until
+            outside,
+            settings,
+            may_launch=self._may_launch,
+            on_end=self._firing_ended,
+            held=lambda: self.held_until,
+            hosts=self._hosts,
         )
         self._turn = asyncio.Lock()
         self._mode: Mode = "undecided" if answer is None else "off"
@@ -220,6 +225,8 @@ class SchedulerHost:
         """Look again now: a schedule was changed."""
         self._engine.loop.wake()
         self._engine.poller.wake()
+        for errands in self._engine.errands:
+            errands.wake()
 
     def poll_trouble(self, schedule_id: str) -> str | None:
         """What went wrong with the last poll of a schedule on GitHub, in words."""
@@ -228,8 +235,10 @@ class SchedulerHost:
     # --- governing ----------------------------------------------------------------------------------------------------
 
     def _may_launch(self) -> bool:
-        ours = self._mode == "hosting" and not self._engine.closing.is_set() and self.held_until is None
-        return ours and self._lease.holds()
+        return self.held_until is None and self._hosts()
+
+    def _hosts(self) -> bool:
+        return self._mode == "hosting" and not self._engine.closing.is_set() and self._lease.holds()
 
     def _firing_ended(self) -> None:
         self._engine.loop.firing_ended()
@@ -330,6 +339,7 @@ class SchedulerHost:
             self._engine.poller.start(),
             asyncio.create_task(self._recover(self._resting), name="scheduler recovery"),
             asyncio.create_task(self._reap(self._resting), name="scheduler reapers"),
+            *(errands.start() for errands in self._engine.errands),
         )
 
     async def _recover(self, resting: asyncio.Event) -> None:
@@ -383,5 +393,6 @@ class SchedulerHost:
             self._resting.set()
             await self._engine.loop.stop()
             await self._engine.poller.stop()
+            await asyncio.gather(*(errands.stop() for errands in self._engine.errands))
             await asyncio.gather(*self._working, return_exceptions=True)
             self._working = ()

@@ -14,7 +14,7 @@ from typing import Final
 
 PATHS: Final = ("empty", "missing", "stale", "store_failure", "file_after_commit", "containment", "hash_mismatch")
 
-ASKS_NOBODY: Final = ("host.status", "store.status", "outbox.transport", "runs.cursor_at", "schedules.cadence")
+ASKS_NOBODY: Final = ("host.status", "store.status", "runs.cursor_at", "schedules.cadence")
 """Operations that answer from what this process knows: no way of theirs leads to a store."""
 
 _OWN_WAYS: Final = {

@@ -11,6 +11,7 @@ from studio_tui.application import doctor_checks as check
 from studio_tui.application.doctor import DoctorProbes, DoctorService
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.application.ports import HostRecord, StoreCondition
+from studio_tui.application.ports.commands import Transport
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.schedules import Zone
 from tests.application.records import BERLIN
@@ -30,6 +31,7 @@ PROBES = DoctorProbes(
     versions=lambda: {"croniter": "7.0.0", "textual": "8.2.8"},
     allowed_commands=lambda: ("echo", "date"),
     roots=lambda: {"agents": ("/home/a/agents", True), "shows": ("/home/a/shows", False)},
+    transport=lambda: Transport(("carry", "{deliver_to}")),
     terminal=lambda: {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TMUX": None},
 )
 
@@ -52,6 +54,7 @@ async def test_a_sound_installation_has_nothing_to_mend() -> None:
         ("textual", "ok"),
         ("zone", "ok"),
         ("commands", "ok"),
+        ("outbox", "ok"),
         ("agents", "ok"),
         ("shows", "skip"),
         ("terminal", "ok"),
@@ -163,3 +166,12 @@ def test_what_is_missing_is_named_with_its_mending() -> None:
 def test_what_the_terminal_says_of_itself(facts: dict[str, str | None], outcome: str, mend: bool) -> None:
     (line,) = check.terminal(facts)
     assert (line.outcome, bool(line.fix)) == (outcome, mend)
+
+
+async def test_without_a_command_for_messages_the_doctor_says_that_they_wait() -> None:
+    checks = await _doctor(transport=lambda: Transport(problem="no key in /home/a/settings.yaml")).checks()
+    (line,) = (line for line in checks if line.name == "outbox")
+    assert (line.outcome, line.detail) == (
+        "skip",
+        "messages wait and none is attempted: no key in /home/a/settings.yaml",
+    )

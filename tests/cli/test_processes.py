@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -15,6 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from studio_tui.application.ports.outbox import NewDispatch
+from studio_tui.clock import SystemClock
+from studio_tui.state.stores.outbox_delivery import OutboxDeliveryStore
+from tests.interop.written import our_store
 
 STUDIO = [sys.executable, "-m", "studio_tui"]
 
@@ -176,3 +182,31 @@ def test_a_command_that_waits_for_another_program_says_so_and_goes_on(home: Path
             assert "another program is writing to the store" in said
             assert "; waiting for it" in said
             assert waiting.wait(30) == 0
+
+
+def test_a_host_delivers_messages_by_the_configured_command(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: Callable[..., Any]
+) -> None:
+    """Until one is configured, the list says why nothing is attempted."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    out = tmp_path / "out"
+    enqueue(home, "agent:demo")
+    assert "they wait and none is attempted: no dispatch.notify_template in " in studio("outbox", "list")
+    (tmp_path / ".lionagi").mkdir()
+    template = ["/bin/sh", "-c", 'echo "$1" "${LIONAGI_STATE_DB_URL:-none}" >> "$2"', "sh", "{deliver_to}", str(out)]
+    (tmp_path / ".lionagi" / "settings.yaml").write_text(json.dumps({"dispatch": {"notify_template": template}}))
+    with host():
+        until(lambda: bool(query(home / "state.db", "SELECT 1 FROM dispatch_outbox WHERE status = 'delivered'")), "the delivery")
+    assert out.read_text() == "agent:demo none\n"
+    assert "attempted" not in studio("outbox", "list")
+    assert "messages are carried by /bin/sh" in studio("doctor")
+
+
+def enqueue(home: Path, deliver_to: str) -> None:
+    """A message in the outbox of this home."""
+
+    async def work() -> None:
+        async with our_store(home) as db:
+            await OutboxDeliveryStore(db, SystemClock()).enqueue(NewDispatch("k", deliver_to))
+
+    asyncio.run(work())

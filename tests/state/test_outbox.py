@@ -248,6 +248,31 @@ async def test_messages_past_their_time_expire_unless_somebody_is_at_it(
     assert (await story(db, waiting.dispatch_id))[-1] == ("expired", "expired.deadline")
 
 
+async def test_when_the_next_attempt_is_due(delivery: OutboxDeliveryStore, clock: SteeredClock) -> None:
+    assert await delivery.next_attempt_at() is None
+    await delivery.enqueue(PLAIN)
+    clock.advance(3)
+    await delivery.enqueue(PLAIN)
+    assert await delivery.next_attempt_at() == NOW
+    (first, _) = await delivery.claim_due(limit=5)
+    assert await delivery.next_attempt_at() == NOW + 18
+    for claim in (first, _):
+        assert await delivery.delivered(claim)
+    assert await delivery.next_attempt_at() is None
+
+
+async def test_a_look_for_what_is_past_its_time_writes_nothing_when_nothing_is(
+    db: StateDB, delivery: OutboxDeliveryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await delivery.enqueue(NewDispatch("k", "x", expires_at=NOW + 5))
+
+    async def refuse(*_: object) -> None:
+        raise AssertionError("a write")
+
+    monkeypatch.setattr(db, "write", refuse)
+    assert await delivery.expire_due() == 0
+
+
 async def test_invariant_18_no_status_without_its_line_of_history(
     db: StateDB, delivery: OutboxDeliveryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,13 @@ class DispatchCount(ContractModel):
     count: int
 
 
+class MessageTransport(ContractModel):
+    """The program that carries messages, or why there is none (``problem``): then messages wait, and none is attempted."""
+
+    program: str | None = None
+    problem: str | None = None
+
+
 class AcknowledgeDispatch(ContractModel):
     """Say in the consumer's place that it has the message; ``token`` came with it."""
 

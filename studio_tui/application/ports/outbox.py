@@ -44,7 +44,11 @@ class OutboxDeliveryPort(Protocol):
         ...
 
     async def expire_due(self) -> int:
-        """Expire the messages past their time that nobody is delivering; how many there were."""
+        """Expire the messages past their time that nobody is delivering; how many there were. Without any, nothing is written."""
+        ...
+
+    async def next_attempt_at(self) -> float | None:
+        """When the next attempt on a message is due, in epoch seconds; ``None`` while none waits."""
         ...
 
 

@@ -39,6 +39,7 @@ DISPATCH_BY_KEY: Final[Select[Any]] = select(*_COLUMNS).where(_D.dedup_key == bi
 DUE: Final[Select[Any]] = (
     select(*_COLUMNS).where(_WAITS, _D.next_attempt_at <= _NOW).order_by(_D.next_attempt_at, _D.id).limit(LIMIT)
 )
+NEXT_ATTEMPT: Final[Select[Any]] = select(func.min(_D.next_attempt_at)).where(_WAITS)
 PAST_DEADLINE: Final[Select[Any]] = (
     select(*_COLUMNS)
     .where(_WAITS, _D.expires_at <= _NOW, or_(_D.status == literal_column("'pending'"), _D.next_attempt_at <= _NOW))

@@ -74,12 +74,19 @@ class OutboxDeliveryStore(WriteStore):
         return await self._settle(claim, lambda found, now: after_failure(found, error, now))
 
     async def expire_due(self) -> int:
-        """Expire the messages past their time that nobody is delivering; how many there were."""
+        """Expire the messages past their time that nobody is delivering; how many there were. Without any, nothing is written."""
+        if await self._first_row(queries.PAST_DEADLINE, {"now": self._now(), "limit": 1}) is None:
+            return 0
 
         async def work(connection: AsyncConnection) -> int:
             return await self._expire(connection, self._now())
 
         return await self._db.write(work)
+
+    async def next_attempt_at(self) -> float | None:
+        """When the next attempt on a message is due, in epoch seconds; ``None`` while none waits."""
+        at = await self._only_value(queries.NEXT_ATTEMPT, {})
+        return None if at is None else float(at)
 
     async def _claim(self, connection: AsyncConnection, found: DispatchRecord, now: float) -> DispatchRecord | None:
         """The next attempt on a message, as ours. One whose last attempt never came back is not tried for ever."""
