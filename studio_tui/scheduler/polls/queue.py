@@ -32,9 +32,9 @@ class _Found:
         self.schedule, self.cursor, self.events = schedule, schedule.github_cursor, deque(events)
         self.waited = False
 
-    def is_of(self, schedule: ScheduleRecord) -> bool:
-        """Whether the schedule still asks for these, from where they begin or from behind one of them: an event may have fired
-        while they were looked for."""
+    def catch_up(self, schedule: ScheduleRecord) -> bool:
+        """Leave out what the bookmark has passed (an event may have fired while these were looked for); whether the schedule
+        still asks for the rest."""
         if not schedule.enabled or _asks(schedule) != _asks(self.schedule):
             return False
         if schedule.github_cursor != self.cursor and any(event.cursor == schedule.github_cursor for event in self.events):
@@ -57,11 +57,6 @@ class EventQueue:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._wake: dict[str, asyncio.Event] = {}
         self._stopping = False
-
-    @property
-    def waiting(self) -> int:
-        """How many events have been found and have not fired yet."""
-        return sum(event.fires for found in self._found.values() for event in found.events)
 
     def begin(self) -> None:
         """This process hosts from now on."""
@@ -123,7 +118,7 @@ class EventQueue:
     async def _one(self, found: _Found) -> float | None:
         """Deal with the next event; seconds until there is more to do, or ``None`` when nothing of this poll is left to us."""
         schedule = await self._state.get_schedule(found.schedule.schedule_id)
-        if schedule is None or not found.is_of(schedule):
+        if schedule is None or not found.catch_up(schedule):
             return None
         now, last = self._clock.now(), None
         while found.events and not found.events[0].fires:
