@@ -1,10 +1,11 @@
 """Our scheduler and a real ``li studio`` daemon on one store: no instant fires twice, and ours steps aside and says so.
 
-``--daemon-minutes N`` lets them live side by side for so long beyond the daemon's first tick there.
+``--daemon-minutes N`` lets them live side by side for so long beyond the daemon's first tick there (give ``--timeout`` too).
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import signal
@@ -52,6 +53,8 @@ def fired(home: Home, *, since: float = 0.0) -> list[float]:
 
 def test_nothing_fires_twice_and_ours_steps_aside(shared: Home, request: pytest.FixtureRequest) -> None:
     seconds = request.config.getoption("daemon_minutes") * 60.0
+    if seconds:
+        faulthandler.cancel_dump_traceback_later()  # this takes as long as it was asked to
     with shared.host():
         until(lambda: len(shared.firings("quick", "completed")) >= 2, "our own firings", START)
         daemon = Daemon(shared.path, **ALLOWED)
