@@ -29,6 +29,8 @@ class SetFiles:
 
     def read_set(self, path: str) -> SetFile:
         """The document in a file. Raises :class:`NotFound`."""
+        if "\0" in path:  # no system has a file of such a name
+            raise NotFound("file", path)
         directory = os.path.dirname(os.path.realpath(path))
         try:
             text = _text(path)
