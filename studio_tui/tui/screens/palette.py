@@ -21,7 +21,10 @@ _LINES: Final = 14
 
 
 class PaletteDialog(Dialog[Command]):
-    """Gives the chosen command; who opened it runs it, once the palette is gone. ``typed`` finds what letters alone do not name."""
+    """Gives the chosen command; who opened it runs it, once the palette is gone.
+
+    ``typed`` finds what letters alone do not name.
+    """
 
     AUTO_FOCUS = "Field"
     BINDINGS = [
