@@ -189,8 +189,13 @@ def assemble(
         tokens=Tokens(settings.environment, settings.github_api),
         clock=clock,
     )
-    queue = EventQueue(state, occurrences, clock)
-    poller = Poller(state=state, github=github, queue=queue, clock=clock, may_launch=may_launch)
+    poller = Poller(
+        state=state,
+        github=github,
+        queue=EventQueue(state, occurrences, clock),
+        clock=clock,
+        may_launch=lambda: may_launch() and not loop.missed,  # while a person is asked what to make up for, nothing is
+    )
     loop = EvaluationLoop(
         state=state,
         occurrences=occurrences,

@@ -208,6 +208,7 @@ class SchedulerHost:
     async def settle_missed(self, *, apply_policies: bool) -> None:
         """Apply each policy to the missed instants, or pass over all of them as skipped."""
         self._engine.loop.settle(apply_policies=apply_policies)
+        self._engine.poller.wake()
 
     async def fire_now(self, schedule: ScheduleRecord) -> str:
         """Launch one firing by hand; the id of its row. Raises the closed errors when a gate refuses it.

@@ -271,6 +271,16 @@ async def test_who_may_not_launch_asks_nothing(polled: Bench, server: FakeGitHub
     assert server.asked == []
 
 
+async def test_nothing_is_asked_while_a_person_is_asked_about_missed_instants(polled: Bench, server: FakeGitHub) -> None:
+    polled.state.add(a_poll())
+    polled.engine.loop.missed = ((a_schedule("late"), NOW - 900),)
+    await look(polled)
+    assert server.asked == []
+    polled.engine.loop.missed = ()
+    await look(polled)
+    assert ran(polled) == ["1", "2", "3"]
+
+
 async def test_a_store_that_fails_loses_no_event(polled: Bench, server: FakeGitHub) -> None:
     polled.state.trouble["claim"] = [StateUnavailable("locked", retryable=True)]
     polled.state.add(a_poll())

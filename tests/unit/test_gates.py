@@ -102,7 +102,7 @@ THRESHOLD: dict[str, Any] = {"metric": "failed_sessions", "op": "gt", "value": 3
     ("values", "part"),
     [
         ({"trigger_type": "github_poll"}, "github_repo: None is no repository; write it as owner/name"),
-        ({**POLL, "github_cursor": "2026-07-20"}, "github_cursor: '2026-07-20' is no bookmark; allowed: 2026-07-20T15:21:57Z, then"),
+        ({**POLL, "github_cursor": "2026-07-20"}, "github_cursor: '2026-07-20' is no bookmark; allowed: 2026-07-20T15:21:57Z"),
         ({**POLL, "github_cursor": "2026-02-30T00:00:00Z"}, "github_cursor: '2026-02-30T00:00:00Z' names a day or a time that"),
         ({**POLL, "github_filter": {"evnt": 1}}, "github_filter.evnt: is not a filter; allowed: state, base, draft, event"),
         ({"threshold_config": {}}, "threshold_config: must hold exactly metric, op, value, window_minutes"),
