@@ -258,6 +258,7 @@ class Assembly(StoreServices):
         from studio_tui.scheduler.host import SchedulerHost
         from studio_tui.scheduler.neighbour import peer_answers
         from studio_tui.scheduler.reaping import ReapAfter, Upkeep
+        from studio_tui.state.stores.notices import NoticeStore
         from studio_tui.state.stores.outbox_delivery import OutboxDeliveryStore
         from studio_tui.state.stores.reaping import ReapingStore
         from studio_tui.state.stores.statuses import StatusStore
@@ -273,6 +274,7 @@ class Assembly(StoreServices):
             upkeep=Upkeep(ReapingStore(self.database.db), StatusStore(self.database.db, self.clock), self.show_files),
             outgoing=Outgoing(
                 outbox=OutboxDeliveryStore(self.database.db, self.clock),
+                notices=NoticeStore(self.database.db, self.clock),
                 transports=self.transports,
                 commands=Commands(lambda: settings.child_environment(None)),
             ),

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from studio_tui.application.ports import Clock, LaunchNotePort, ProcessPort, RunLogPort, SchedulerStateService
 from studio_tui.application.ports.commands import CommandPort, TransportPort
+from studio_tui.application.ports.notices import NoticePort
 from studio_tui.application.ports.outbox import OutboxDeliveryPort
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.domain.schedules import Zone
@@ -24,6 +25,7 @@ from studio_tui.scheduler.errands import Errands
 from studio_tui.scheduler.launcher import Launcher
 from studio_tui.scheduler.loop import EvaluationLoop
 from studio_tui.scheduler.missed import MissedFires
+from studio_tui.scheduler.notify import Notices
 from studio_tui.scheduler.polls.github import GitHub
 from studio_tui.scheduler.polls.http import Http, Patience
 from studio_tui.scheduler.polls.occurrence import EventOccurrences
@@ -69,6 +71,7 @@ class Outgoing:
     """What is told to others, and by which commands."""
 
     outbox: OutboxDeliveryPort
+    notices: NoticePort
     transports: TransportPort
     commands: CommandPort
 
@@ -101,6 +104,22 @@ class Engine:
     rivals: Rivals
     reapers: Reapers | None
     errands: tuple[Errands[Any], ...] = ()
+
+    def wake(self) -> None:
+        """Look again now: a schedule was changed, or the clock set."""
+        self.loop.wake()
+        self.poller.wake()
+        self._wake_errands()
+
+    def firing_ended(self) -> None:
+        """What waited for a firing to end may go on."""
+        self.loop.firing_ended()
+        self.poller.firing_ended()
+        self._wake_errands()
+
+    def _wake_errands(self) -> None:
+        for errands in self.errands:
+            errands.wake()
 
 
 def new_id() -> str:
@@ -226,4 +245,8 @@ def assemble(
 def _errands(outgoing: Outgoing, clock: Clock, hosts: Callable[[], bool]) -> tuple[Errands[Any], ...]:
     """What is done beside firing."""
     deliveries = Deliveries(outgoing.outbox, outgoing.transports, outgoing.commands)
-    return (Errands("deliveries", deliveries, clock=clock, hosts=hosts),)
+    notices = Notices(outgoing.notices, outgoing.commands)
+    return (
+        Errands("deliveries", deliveries, clock=clock, hosts=hosts),
+        Errands("notices", notices, clock=clock, hosts=hosts),
+    )

@@ -224,10 +224,7 @@ class SchedulerHost:
 
     def wake(self) -> None:
         """Look again now: a schedule was changed."""
-        self._engine.loop.wake()
-        self._engine.poller.wake()
-        for errands in self._engine.errands:
-            errands.wake()
+        self._engine.wake()
 
     def poll_trouble(self, schedule_id: str) -> str | None:
         """What went wrong with the last poll of a schedule on GitHub, in words."""
@@ -242,8 +239,7 @@ class SchedulerHost:
         return self._mode == "hosting" and not self._engine.closing.is_set() and self._lease.holds()
 
     def _firing_ended(self) -> None:
-        self._engine.loop.firing_ended()
-        self._engine.poller.firing_ended()
+        self._engine.firing_ended()
 
     async def _govern(self) -> None:
         while not self._over.is_set():

@@ -25,15 +25,19 @@ from typing import Any
 from studio_tui.application.ports import HostRecord
 from studio_tui.clock import SystemClock
 from studio_tui.domain.schedules import Zone
+from studio_tui.files.transports import TransportFile
+from studio_tui.processes.commands import Commands
 from studio_tui.processes.liveness import alive, own_identity
 from studio_tui.processes.notes import LaunchNotes
 from studio_tui.processes.runlogs import RunLogs
 from studio_tui.processes.spawn import Processes
 from studio_tui.scheduler import host as hosting
-from studio_tui.scheduler.engine import HostSettings, Outside
+from studio_tui.scheduler.engine import HostSettings, Outgoing, Outside
 from studio_tui.scheduler.host import SchedulerHost
 from studio_tui.scheduler.lease import FileLease, peer_daemon_listens
 from studio_tui.state.store import Store
+from studio_tui.state.stores.notices import NoticeStore
+from studio_tui.state.stores.outbox_delivery import OutboxDeliveryStore
 from studio_tui.state.stores.scheduling import SchedulingStore
 
 
@@ -99,7 +103,7 @@ async def console(
     state, clock = SchedulingStore(store.db, SystemClock()), SystemClock()
     path = store.path
     host = SchedulerHost(
-        Outside(state, processes, notes, logs, clock, own_identity()),
+        Outside(state, processes, notes, logs, clock, own_identity(), outgoing=_outgoing(store, clock)),
         lease=lease or FileLease(path, identity=own_identity(), label="test", now=clock.now, alive=alive),
         settings=HostSettings(
             zone=Zone("UTC", "env:TZ"),
@@ -117,6 +121,16 @@ async def console(
     finally:
         await host.stop()
         await store.close()
+
+
+def _outgoing(store: Store, clock: SystemClock) -> Outgoing:
+    """Notices and messages go out by real commands; no command for messages is configured."""
+    return Outgoing(
+        OutboxDeliveryStore(store.db, clock),
+        NoticeStore(store.db, clock),
+        TransportFile(Path("/nowhere")),
+        Commands(lambda: dict(os.environ)),
+    )
 
 
 HASTY = {

@@ -9,6 +9,7 @@ from typing import Final
 from sqlalchemy import Executable, insert, select, update
 
 from studio_tui.application.ports import ActProvenance, Clock, Limits, Occurrence, Outcome, Refusal, Spend
+from studio_tui.domain.notices import wanted
 from studio_tui.domain.runs import RunRecord
 from studio_tui.domain.schedules import FiringRecord, ScheduleRecord
 from studio_tui.state.async_core import AsyncConnection
@@ -29,6 +30,7 @@ from studio_tui.state.stores.firing_rows import (
     refusal_lines,
     refusal_row,
 )
+from studio_tui.state.stores.notices import owe, owe_end_of
 from studio_tui.state.stores.polls import PollStore, behind, note_refused_event, still_at
 from studio_tui.state.stores.schedule_stamps import changed, newer, still_due, threshold_stamps
 from studio_tui.state.stores.thresholds import ThresholdStore
@@ -168,7 +170,10 @@ class SchedulingStore(ThresholdStore, PollStore):
             if not await _pass_over(connection, refusal, now):
                 return False
             await connection.execute(insert(schedule_runs), refusal_row(refusal, now))
-            await record(connection, *refusal_lines(refusal, now))
+            lines = refusal_lines(refusal, now)
+            await record(connection, *lines)
+            if wanted(refusal.status, refusal.schedule.notify_on, refusal.schedule.notify_command):
+                await owe(connection, lines[-1]["id"], now)
             return True
 
         return await self._db.write(work)
@@ -189,6 +194,8 @@ class SchedulingStore(ThresholdStore, PollStore):
 
         async def work(connection: AsyncConnection) -> bool:
             ended = await _end(connection, outcome, now)
+            if ended and outcome.invocation_id is not None:
+                await owe_end_of(connection, outcome.invocation_id, now)
             if ended and step is not None:
                 await _begin(connection, step, now)
             return ended

@@ -9,6 +9,7 @@ from studio_tui.application.ports.lifecycle import StatusChange
 from studio_tui.state.async_core import AsyncConnection
 from studio_tui.state.lifecycle import STATUS_TABLES, write_status
 from studio_tui.state.queries.admin_events import new_event
+from studio_tui.state.stores.notices import owe_end_of
 from studio_tui.state.stores.writes import WriteStore, require, require_json, require_some, require_text, short_id
 
 
@@ -35,8 +36,9 @@ class StatusStore(WriteStore):
         return answer
 
     async def _write(self, connection: AsyncConnection, change: StatusChange) -> bool:
+        now = self._now()
         try:
-            return await write_status(
+            done = await write_status(
                 connection,
                 change.entity,
                 change.entity_id,
@@ -46,7 +48,7 @@ class StatusStore(WriteStore):
                 evidence=change.evidence,
                 source=change.source,
                 actor=change.actor,
-                now=self._now(),
+                now=now,
                 expected=change.expected,
                 expected_updated_at=change.expected_updated_at,
                 extra=change.extra,
@@ -55,6 +57,9 @@ class StatusStore(WriteStore):
             )
         except ValueError as error:
             raise ValidationFailure.of("status", "invalid", str(error)) from None
+        if done and change.entity == "invocation":
+            await owe_end_of(connection, change.entity_id, now)
+        return done
 
     async def _note(self, connection: AsyncConnection, change: StatusChange, refusal: Conflict) -> None:
         details = {
