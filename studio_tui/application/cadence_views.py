@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from studio_tui.application.errors import FieldFailure
 from studio_tui.application.models.schedules import Cadence, Fire
+from studio_tui.application.moments import has_date
 from studio_tui.domain.cadence import CadenceError, Instant, describe, upcoming, warnings, zone_of
 from studio_tui.domain.schedules import ScheduleRecord, Zone
 
@@ -42,9 +43,14 @@ def cadence_view(schedule: ScheduleRecord, *, after: float, count: int, now: flo
 
 
 def fires(instants: Iterable[Instant], zone: Zone) -> tuple[Fire, ...]:
-    """Instants with their wall-clock text in ``zone``."""
-    area = _area(zone.name)
-    return tuple(Fire(at=instant.at, local=local_text(instant.at, area), note=instant.note) for instant in instants)
+    """Instants with their wall-clock text in ``zone``, as far as the calendar goes: to the end of the year 9999."""
+    shown: list[Fire] = []
+    for instant in instants:
+        local = clock_text(instant.at, zone) if has_date(instant.at) else None
+        if local is None:
+            break
+        shown.append(Fire(at=instant.at, local=local, note=instant.note))
+    return tuple(shown)
 
 
 def local_text(at: float, area: tzinfo) -> str:

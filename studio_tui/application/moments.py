@@ -12,6 +12,8 @@ from typing import Final
 
 _LAST: Final = 253_402_300_799.0
 """The end of the year 9999, past which calendars give up."""
+_FIRST: Final = -62_135_596_800.0
+"""The beginning of the year 1."""
 
 
 @dataclass(slots=True)
@@ -31,6 +33,18 @@ class Times:
 def is_time(value: float) -> bool:
     """Whether a number can be an instant in epoch seconds."""
     return math.isfinite(value) and 0.0 <= value <= _LAST
+
+
+def has_date(value: float) -> bool:
+    """Whether a calendar has this instant, in epoch seconds."""
+    return _FIRST <= value < _LAST + 1
+
+
+def dated(value: float) -> float:
+    """``value``, given by whoever asks for what follows on it; :class:`ValueError` when no calendar has it."""
+    if not has_date(value):
+        raise ValueError("an instant must be between the years 1 and 9999")
+    return value
 
 
 def elapsed(start: float | None, end: float | None) -> float | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from studio_tui.application.moments import dated
 from studio_tui.domain.statuses import StateWord as StateWord
 
 Epoch = Annotated[float, Field(description="epoch seconds")]
 Moment = Annotated[float, Field(allow_inf_nan=False, description="epoch seconds; given by whoever asks, so a real instant")]
+CalendarMoment = Annotated[Moment, AfterValidator(dated)]
 Seconds = Annotated[float, Field(description="a length of time in seconds")]
 Age = Annotated[float, Field(description="seconds since, never negative")]
 Usd = Annotated[float, Field(description="US dollars as reported by the provider")]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from studio_tui.application.models.common import ContractModel, Epoch, Seconds, StateWord, Usd
+from studio_tui.application.models.common import CalendarMoment, ContractModel, Epoch, Seconds, StateWord, Usd
 from studio_tui.application.models.schedule_changes import CreateSchedule as CreateSchedule
 from studio_tui.application.models.schedule_changes import DeleteSchedule as DeleteSchedule
 from studio_tui.application.models.schedule_changes import Deletion as Deletion
@@ -163,7 +163,7 @@ class CadenceQuery(ContractModel):
 
     trigger: Trigger
     since: Epoch | None = None
-    after: Epoch | None = None
+    after: CalendarMoment | None = None
     count: int = Field(default=5, ge=1, le=100)
 
 

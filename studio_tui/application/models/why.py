@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from studio_tui.application.models.common import ContractModel, Epoch
+from studio_tui.application.models.common import CalendarMoment, ContractModel, Epoch
 from studio_tui.application.models.schedules import Firing
 
 
@@ -54,4 +54,4 @@ class NextQuery(ContractModel):
 
     schedule_id: str
     count: int = Field(default=20, ge=1, le=1000)
-    after: Epoch | None = None
+    after: CalendarMoment | None = None
