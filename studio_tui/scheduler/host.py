@@ -19,7 +19,7 @@ from studio_tui.scheduler.engine import HostSettings, Outside, assemble
 from studio_tui.scheduler.loop import LONGEST_SLEEP
 from studio_tui.scheduler.missed import Missed
 from studio_tui.scheduler.recovery import UNDISPATCHED_GRACE
-from studio_tui.scheduler.supervision import Fate
+from studio_tui.scheduler.supervision import Fate, how_it_ended
 
 log = logging.getLogger(__name__)
 
@@ -314,8 +314,8 @@ class SchedulerHost:
 
     async def _revive(self) -> None:
         """Begin again when a cancellation that strayed in here ended the loop."""
-        if any(task.done() for task in self._working):
-            log.error("the scheduler's loop had ended and is started again")
+        if ended := [how_it_ended(task) for task in self._working if task.done()]:
+            log.error("work of the scheduler had ended and is begun again: %s", "; ".join(ended))
             self._engine.loop.restarts += 1
             await self._end_work()
             self._begin_work()

@@ -140,3 +140,11 @@ def stop_words(report: StopReport) -> tuple[str, ...]:
     if report.escaped:
         words.append(f"processes that had left its group run on: {', '.join(map(str, report.escaped))}")
     return tuple(words)
+
+
+def how_it_ended(task: asyncio.Task[Any]) -> str:
+    """A task that is over, by its name, and how it came to that, in words for the log."""
+    if task.cancelled():
+        return f"{task.get_name()} (cancelled)"
+    failure = task.exception()
+    return f"{task.get_name()} ({'returned' if failure is None else repr(failure)})"

@@ -13,6 +13,7 @@ from studio_tui.application.errors import Conflict, StateUnavailable
 from studio_tui.application.ports import HostRecord
 from studio_tui.domain.schedules import FiringRecord
 from studio_tui.scheduler.host import PEER_HOSTS, SchedulerHost
+from studio_tui.scheduler.supervision import how_it_ended
 from tests.fakes.clock import NOW
 from tests.fakes.processes import an_identity
 from tests.processes.waiting import until
@@ -242,16 +243,27 @@ async def test_a_clock_that_was_set_is_noticed_without_being_told(bench: Bench, 
     await until(lambda: bench.state.rows())
 
 
-async def test_a_loop_that_was_cancelled_is_started_again(bench: Bench, begin: Start) -> None:
+async def test_a_loop_that_was_cancelled_is_started_again(bench: Bench, begin: Start, caplog: pytest.LogCaptureFixture) -> None:
     bench.processes.at_once = 0
     host = await begin(Outer())
     await until(lambda: host.last_pass_at is not None)
     (loop,) = (task for task in asyncio.all_tasks() if task.get_name() == "scheduler loop")
     loop.cancel()
     await until(lambda: host.restarts == 1)
+    assert "begun again: scheduler loop (cancelled)" in caplog.text
     bench.state.add(a_schedule())
     host.wake()
     await until(lambda: bench.state.rows("completed"))
+
+
+async def test_how_a_task_ended_is_said_in_words() -> None:
+    async def work(failure: BaseException | None) -> None:
+        if failure is not None:
+            raise failure
+
+    tasks = [asyncio.create_task(work(failure), name="work") for failure in (None, ValueError("oh"), asyncio.CancelledError())]
+    await asyncio.wait(tasks)
+    assert list(map(how_it_ended, tasks)) == ["work (returned)", "work (ValueError('oh'))", "work (cancelled)"]
 
 
 async def test_firings_that_lost_their_host_are_looked_for_again_and_again(
