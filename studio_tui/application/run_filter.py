@@ -39,7 +39,7 @@ def parse_run_filter(text: str, *, limit: int = 200) -> RunQuery:
     statuses = _statuses(conditions["status"], failures)
     kind = _one("kind", conditions["kind"], failures)
     if kind is not None and kind not in _KINDS:
-        failures.append(FieldFailure(("kind",), "unknown_value", f"is one of {', '.join(_KINDS)}, not {kind!r}"))
+        failures.append(FieldFailure(("kind",), "unknown_value", f"must be one of {', '.join(_KINDS)}, not {kind!r}"))
     project = _one("project", conditions["project"], failures)
     playbook = _one("playbook", conditions["playbook"], failures)
     if failures:
@@ -78,7 +78,7 @@ def _statuses(values: list[str], failures: list[FieldFailure]) -> tuple[str, ...
             found.append(status)
         elif status:
             allowed = ", ".join((*SESSION.statuses, "faults"))
-            failures.append(FieldFailure(("status",), "unknown_value", f"is one of {allowed}, not {status!r}"))
+            failures.append(FieldFailure(("status",), "unknown_value", f"must be one of {allowed}, not {status!r}"))
     return tuple(dict.fromkeys(found))
 
 

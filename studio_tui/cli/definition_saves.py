@@ -49,8 +49,21 @@ _seen = click.option("--expect", "expected_version", type=click.IntRange(0), met
 @click.pass_obj
 def save(flags: dict[str, object], /, source: Any, as_json: bool, **fields: Any) -> None:
     """Save a definition: a new version first, then the file."""
-    result = perform(flags, lambda studio: _save(studio, source.read(), fields))
+    data = _text_of(source)
+    result = perform(flags, lambda studio: _save(studio, data, fields))
     _print_saved(result, as_json=as_json)
+
+
+def _text_of(source: Any) -> bytes:
+    """The text that was given. A file is never emptied because nobody gave one."""
+    from studio_tui.application.errors import FieldFailure, ValidationFailure
+
+    if source.isatty():
+        raise click.UsageError("give the text with --file, or on standard input")
+    data = bytes(source.read())
+    if not data.strip():
+        raise ValidationFailure(FieldFailure(("content",), "empty", "the text is empty; nothing was saved"))
+    return data
 
 
 @click.command("versions")

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _KINDS: Final = ("agent", "playbook", "skill", "workflow")
 _COLUMNS: Final = (
     Column("KIND"),
-    Column("NAME", gives=2),
-    Column("KEPT IN", gives=3),
+    Column("NAME", gives=3),
+    Column("KEPT IN", gives=1),
     Column("VERSION", right=True),
     Column("DRIFT"),
     Column("AGE", right=True),
-    Column("DESCRIPTION", gives=1),
+    Column("DESCRIPTION", gives=2),
 )
 
 

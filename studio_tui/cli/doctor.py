@@ -9,7 +9,7 @@ import click
 from studio_tui.cli.layout import Column, print_table
 from studio_tui.cli.session import json_option, perform, print_items
 
-_COLUMNS: Final = (Column("IS"), Column("CHECK"), Column("FINDING", gives=1))
+_COLUMNS: Final = (Column("IS"), Column("CHECK"), Column("FINDING", gives=1, wraps=True))
 
 
 @click.command("doctor")

@@ -28,11 +28,15 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. ``gives`` orders who loses width first on a narrow terminal (0 never does); ``right`` is for figures."""
+    """One column. ``gives`` orders who loses width first on a narrow terminal (0 never does); ``right`` is for figures.
+
+    A last column that ``wraps`` goes on in further lines instead of losing its end: evidence, and what to do about it.
+    """
 
     title: str
     gives: int = 0
     right: bool = False
+    wraps: bool = False
 
 
 def cells(text: str) -> int:
@@ -69,7 +73,10 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]], *, emp
     colour = wants_colour()
     print(click.style(_line(titles, widths, columns), dim=True) if colour else _line(titles, widths, columns))
     for row in cleaned:
-        print(_line(row, widths, columns, colour=colour))
+        lines = _folded(row[-1], widths[-1]) if columns[-1].wraps else [row[-1]]
+        print(_line([*row[:-1], lines[0]], widths, columns, colour=colour))
+        for rest in lines[1:]:
+            print(_line([""] * (len(row) - 1) + [rest], widths, columns))
 
 
 def _fit(widths: list[int], columns: Sequence[Column], room: int) -> None:
@@ -81,6 +88,25 @@ def _fit(widths: list[int], columns: Sequence[Column], room: int) -> None:
         taken = min(excess, max(0, widths[index] - _LEAST))
         widths[index] -= taken
         excess -= taken
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """The text in lines of at most ``width`` cells, broken between words; a word that is wider is broken anywhere."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if cells(longer) <= width:
+            lines[-1] = longer
+            continue
+        if lines[-1]:
+            lines.append("")
+        while cells(word) > width:
+            head = cut(word, width + 1).removesuffix("…") if width > 1 else word[:1]
+            lines[-1] = head
+            lines.append("")
+            word = word[len(head) :]
+        lines[-1] = word
+    return lines
 
 
 def _line(values: Sequence[str], widths: Sequence[int], columns: Sequence[Column], *, colour: bool = False) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _COLUMNS: Final = (
     Column("MESSAGE"),
     Column("IS"),
-    Column("KIND"),
+    Column("KIND", gives=3),
     Column("TO", gives=2),
     Column("TRY", right=True),
     Column("NEXT", right=True),

@@ -35,11 +35,11 @@ def delete(flags: dict[str, object], /, schedule: str, yes: bool, although_runni
 
 def _ask(deletion: Deletion, *, as_json: bool) -> None:
     """Say what would vanish and ask; where nobody can answer, refuse."""
-    from studio_tui.application.errors import ValidationFailure
+    from studio_tui.application.errors import FieldFailure, ValidationFailure
 
     words = clean(f"{deletion.name} ({deletion.schedule_id}): {_words(deletion)}")
     if as_json or not sys.stdin.isatty():
-        raise ValidationFailure.of("yes", "missing", f"nothing was deleted; say --yes to delete {words}")
+        raise ValidationFailure(FieldFailure((), "missing", f"nothing was deleted; say --yes to delete {words}"))
     print(words)
     if deletion.obstacle:
         print(clean(f"it cannot be deleted: {deletion.obstacle}"))

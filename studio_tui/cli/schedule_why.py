@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from studio_tui.application.models.why import Why
     from studio_tui.application.studio import Studio
 
-_GATES: Final = (Column(""), Column("GATE"), Column("WHY", gives=1))
+_GATES: Final = (Column(""), Column("GATE"), Column("WHY", gives=1, wraps=True))
 
 
 @click.command("why")
@@ -71,9 +71,13 @@ def following(flags: dict[str, object], /, schedule: str, count: int, after: flo
     print(clean(f"{found.words}{zone}"))
     now = time.time()
     columns = (Column(_title(found)), Column("HERE"), Column("UTC"), Column("IN", right=True), Column("NOTE", gives=1))
-    print_table(columns, (_row(fire, now) for fire in found.fires), empty="nothing more will fire")
+    print_table(columns, (_row(fire, now) for fire in found.fires), empty=_nothing(found))
     for sentence in found.warnings:
         warn(sentence)
+
+
+def _nothing(cadence: Cadence) -> str:
+    return "each new event fires when GitHub is asked" if cadence.words.startswith("github ") else "nothing more will fire"
 
 
 def _title(cadence: Cadence) -> str:

@@ -81,7 +81,7 @@ def hold(flags: dict[str, object], /, duration: str | None, release: bool, as_js
         print_document(found)
         return
     if found.until is None:
-        click.echo("firing goes on")
+        click.echo("firing is held no longer")
         return
     click.echo(f"nothing fires until {moment(found.until)}")
     for one in found.due:

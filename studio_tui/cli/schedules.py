@@ -37,13 +37,13 @@ VERBS: Final = {
 }
 _COLUMNS: Final = (
     Column("STATE"),
-    Column("NAME", gives=3),
+    Column("NAME", gives=5),
     Column("TRIGGER", gives=4),
-    Column("ACTION"),
+    Column("ACTION", gives=2),
     Column("NEXT", right=True),
     Column("LAST", right=True),
     Column("OUTCOMES", gives=1),
-    Column("NOTE", gives=2),
+    Column("NOTE", gives=3),
 )
 _FIRINGS: Final = (
     Column("STATE"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import logging
+import re
 import sys
 
 import click
@@ -21,6 +23,7 @@ from studio_tui.application.text import clean
 
 _LOG = logging.getLogger(__name__)
 _UNEXPECTED = 1
+_NO_COMMAND = re.compile(r"No such command '(.+?)'")
 
 
 def report(error: StudioApplicationError, *, as_json: bool) -> int:
@@ -31,10 +34,31 @@ def report(error: StudioApplicationError, *, as_json: bool) -> int:
 
 def refused(error: click.UsageError, *, as_json: bool) -> int:
     """Print what is wrong with the command line, and where its help is."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return _nameless(error, as_json=as_json)
     path = error.ctx.command_path if error.ctx else "studio-tui"
-    message = error.format_message().rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".") + _nearest(error)
     _print("validation", message if as_json else f"{message} (see {path} --help)", {}, as_json=as_json)
     return ValidationFailure.exit_code
+
+
+def _nameless(error: click.exceptions.NoArgsIsHelpError, *, as_json: bool) -> int:
+    """A noun without its verb: to a person the help that lists the verbs, to a program one line."""
+    if as_json:
+        _print("validation", f"{error.ctx.command_path} needs a command", {}, as_json=True)
+    else:
+        print(error.ctx.get_help(), file=sys.stderr)
+    return ValidationFailure.exit_code
+
+
+def _nearest(error: click.UsageError) -> str:
+    """What was likely meant instead of a command that does not exist."""
+    group = error.ctx.command if error.ctx else None
+    wrong = _NO_COMMAND.match(error.format_message())
+    if wrong is None or not isinstance(group, click.Group) or error.ctx is None:
+        return ""
+    near = difflib.get_close_matches(wrong[1], group.list_commands(error.ctx), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def crashed(error: Exception, *, as_json: bool) -> int:

@@ -77,7 +77,7 @@ class Store:
             raise PermissionDenied(_ASKED_READ_ONLY)
         async with self._opening:
             if self._condition.mode != "missing":
-                raise Conflict("store", expected=None, actual=None, message=f"There is something at {self.db.label} already.")
+                raise Conflict("store", expected=None, actual=None, message=f"there is something at {self.db.label} already")
             try:
                 await self.db.create()
             finally:

@@ -39,7 +39,7 @@ def test_other_text_is_looked_for_as_it_stands(text: str) -> None:
     [
         ("staus:failed", "did you mean status:"),
         ("status:faild", "not 'faild'"),
-        ("kind:robot", "is one of agent"),
+        ("kind:robot", "must be one of agent"),
         ("project:a project:b", "once"),
     ],
 )

@@ -38,6 +38,14 @@ class TestDefinitions:
         assert (code, error["code"]) == (2, "validation")
         assert not (own.home / "agents").exists()
 
+    def test_a_text_that_nobody_gave_does_not_empty_the_file(self, own: Cli, tmp_path: Path) -> None:
+        (own.home / "agents").mkdir()
+        (own.home / "agents" / "helper.md").write_text("as it was")
+        (tmp_path / "text.md").write_text(" \n")
+        code, error = own.refusal("definitions", "save", "agent", "helper", "--file", str(tmp_path / "text.md"))
+        assert (code, error["message"]) == (2, "content: the text is empty; nothing was saved")
+        assert (own.home / "agents" / "helper.md").read_text() == "as it was"
+
     @pytest.mark.parametrize("name", ["../escape", "/etc/x", ".."])
     def test_a_name_that_leaves_the_root_is_refused(self, own: Cli, tmp_path: Path, name: str) -> None:
         (tmp_path / "text.md").write_text("x")

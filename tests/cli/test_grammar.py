@@ -88,6 +88,33 @@ def test_a_wrong_command_line_is_one_line_and_2(capsys: pytest.CaptureFixture[st
     assert (code, said) == (2, "studio-tui: No such command 'frobnicate' (see studio-tui --help)\n")
 
 
+def test_a_noun_without_its_verb_lists_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = refusal(capsys, "outbox")
+    assert code == 2
+    assert said.startswith("Usage: studio-tui outbox ")
+    assert "\n  retry " in said
+    code, said = refusal(capsys, "outbox", "--json")
+    assert (code, said.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(("schedule", "list"), "did you mean schedules? (see"), (("schedules", "udpate"), "did you mean update? (see")],
+)
+def test_a_slip_in_a_verb_is_met_with_the_nearest(
+    arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = refusal(capsys, *arguments)
+    assert code == 2
+    assert words in said
+
+
+def test_the_choices_of_an_argument_stay_on_the_line(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = refusal(capsys, "definitions", "save")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "Choose from: agent, playbook, skill (see" in said
+
+
 def test_with_json_a_refusal_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     code, said = refusal(capsys, "runs", "list", "--json", "--limit", "0")
     assert code == 2

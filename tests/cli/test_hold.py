@@ -30,7 +30,7 @@ def test_a_hold_binds_whoever_hosts_and_its_end_lets_go(own: Home) -> None:
         refused = own.run("schedules", "fire", "tick", expect=4)
         assert refused == ""
         assert own.firings("tick") == []
-        assert own.run("scheduler", "hold", "--release") == "firing goes on\n"
+        assert own.run("scheduler", "hold", "--release") == "firing is held no longer\n"
         until(lambda: [row for row in own.firings("tick", "completed") if row["fired_at"] > before], "a firing", START)
 
 

@@ -52,6 +52,17 @@ def test_a_narrow_terminal_cuts_the_reason_first_then_the_name(monkeypatch: pyte
     assert cells(row) == 40
 
 
+def test_evidence_goes_on_in_further_lines_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = a_screen(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "1")
+    columns = (Column("IS"), Column("FINDING", gives=1, wraps=True))
+    print_table(columns, [("warn", "nobody hosts it, so no schedule fires; run " + "studio-tui-" * 5 + "x")], empty="none")
+    lines = screen.getvalue().splitlines()
+    assert max(map(cells, lines)) <= 40
+    assert lines[1:3] == ["warn  nobody hosts it, so no schedule", "      fires; run"]
+    assert "".join(line.strip() for line in lines[3:]) == "studio-tui-" * 5 + "x"
+
+
 def test_states_have_colours_on_a_terminal_and_only_there(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = a_screen(monkeypatch)
     print_table((Column("STATE"),), [("FAIL",)], empty="none")
