@@ -42,7 +42,7 @@ def commands(app: StudioApp, below: Screen[Any]) -> tuple[Command, ...]:
             found[name] = Command(name, words, shown_key(binding.key), binding.action, active.node)
     if app.is_open:
         held = app.studio.host.status().held_until is not None
-        name, words = ("release", "go on firing: end the hold") if held else ("hold", "hold: fire nothing for a time")
+        name, words = ("release", "release the hold: fire again") if held else ("hold", "hold: fire nothing for a time")
         found[name] = Command(name, words, "", f"app.{name}", app)
         if app.studio.store.status().mode == "read_only" and app.top_screen is not None:
             found["upgrade"] = Command("upgrade", "upgrade the store", "", "upgrade", app.top_screen)

@@ -107,6 +107,8 @@ class Feeds:
         )
         if app.question is not None:
             app.question.look()
+        if app.top_screen is not None:
+            app.top_screen.second()
         if minute != self._minute:
             self._minute = minute
             if app.top_screen is not None:

@@ -81,7 +81,7 @@ def release(app: StudioApp) -> None:
     """Hold no longer."""
 
     def done(_result: HoldResult) -> None:
-        app.toast("firing goes on")
+        app.toast("firing is held no longer")
         _refresh(app)
 
     app.act(lambda: app.studio.host.release(), done)
@@ -118,8 +118,10 @@ class OpenQuestion:
         self._expected = True
 
     def look(self) -> None:
-        """Put the question if there is one now and no other dialog is open."""
+        """Put the question if there is one now and no other dialog is open. A home without a store has no schedules to fire."""
         if not self._expected or isinstance(self._app.screen, ModalScreen):
+            return
+        if self._app.studio.store.status().mode == "missing":
             return
         status = self._app.studio.host.status()
         if status.state == "undecided" or status.missed:
@@ -146,9 +148,9 @@ def _ask_to_host(app: StudioApp, status: HostStatus) -> None:
     if status.holder:
         words.append(f"now it is {status.holder}")
     answers = [
-        Answer("later", "not now", "nothing fires from here; asked again at the next start"),
-        Answer("yes", "host here", "schedules fire while this console is open; kept for this home"),
-        Answer("no", "never here", "kept for this home; M changes it"),
+        Answer("later", "not now", "nothing fires; asked again at the next start"),
+        Answer("yes", "host here", "they fire while this console is open; kept"),
+        Answer("no", "never here", "nothing fires from here; kept; M changes it"),
     ]
 
     def answered(answer: str | None) -> None:

@@ -68,6 +68,7 @@ BANNED: Final = frozenset({"ctrl+a", "ctrl+b", "ctrl+k", "ctrl+d", "ctrl+q", "ct
 
 _SHOWN: Final = {
     "slash": "/",
+    "colon": ":",
     "question_mark": "?",
     "exclamation_mark": "!",
     "escape": "esc",

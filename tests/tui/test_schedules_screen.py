@@ -209,6 +209,26 @@ async def test_any_text_of_a_schedule_is_shown_and_does_nothing(studio: FakeStud
         assert harmless(app)
 
 
+async def test_a_hold_that_begins_while_one_looks_is_said_beside_the_list(studio: FakeStudio, console: Console) -> None:
+    studio.schedules.rows = [a_schedule("backup")]
+    async with console(initial="schedules") as (app, _pilot):
+        await wait_until(lambda: any("firing here" in line for line in screen_text(app)))
+        studio.host.now = studio.host.now.model_copy(update={"state": "held", "reason": "held by hand"})
+        await wait_until(lambda: any("firing is held" in line for line in screen_text(app)))
+        assert not any("firing here" in line for line in screen_text(app))
+
+
+async def test_what_fails_and_what_is_broken_are_counted_apart(studio: FakeStudio, console: Console) -> None:
+    studio.schedules.rows = [
+        a_schedule("a", schedule_id="a", health="failing"),
+        a_schedule("b", schedule_id="b", problems=("no such hour",)),
+        a_schedule("c", schedule_id="c", health="never-fired"),
+    ]
+    async with console(initial="schedules") as (app, _pilot):
+        await wait_until(lambda: any("1 failing   1 broken" in line for line in screen_text(app)))
+        assert any("never fired" in line for line in screen_text(app))
+
+
 @pytest.mark.parametrize(
     ("mode", "words"),
     [("ready", "n make the first one"), ("missing", "1 runs, where n makes one"), ("read_only", "nothing fires by itself")],

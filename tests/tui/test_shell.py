@@ -230,6 +230,7 @@ async def test_help_shows_the_live_keys(console: Console) -> None:
         await pilot.pause()
         text = "\n".join(screen_text(app))
         assert "keys of Runs" in text
+        assert "ctrl+p :" in text
         assert "Y        copy what the cursor is on" in text.replace("  Y  ", "  Y  ")
         assert "fire the schedule once" not in text
         await pilot.press("question_mark")
@@ -258,8 +259,20 @@ async def test_hold_is_typed_with_its_length_and_released_by_name(console: Conso
         await wait_until(lambda: ("hold_for", "30m") in app.studio.host.calls)
         await wait_until(lambda: any("due until then: nightly at" in text for text in shown_toasts(app)))
         await wait_until(lambda: "host held to" in "\n".join(screen_text(app)))
-        await pilot.press("colon", *"go on", "enter")
+        await pilot.press("colon", *"release", "enter")
         await wait_until(lambda: ("release", None) in app.studio.host.calls)
+
+
+async def test_a_home_without_a_store_asks_nothing_about_its_schedules(console: Console, studio: FakeStudio) -> None:
+    studio.store.now = studio.store.now.model_copy(update={"mode": "missing"})
+    studio.host.now = HostStatus(state="undecided")
+    async with console(places=PLACES) as (app, _pilot):
+        await wait_until(lambda: app.question is not None)
+        app.question.look()
+        assert isinstance(app.screen, SampleScreen)
+        studio.store.now = studio.store.now.model_copy(update={"mode": "ready"})
+        await wait_until(lambda: "may this console fire" in "\n".join(screen_text(app)))
+        assert "…" not in "\n".join(line for line in screen_text(app) if "▊" in line)
 
 
 async def test_hold_asks_for_a_length_where_none_is_given(console: Console) -> None:

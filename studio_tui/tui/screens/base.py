@@ -140,6 +140,9 @@ class StudioScreen(ChromeScreen):
         if topics & self.TOPICS:
             self.refresh_data()
 
+    def second(self) -> None:
+        """Another second: what is said of states in memory is looked at again. What did not change must not be drawn."""
+
     def minute(self) -> None:
         """Another minute on the clock: texts with ages are drawn again (only lines that differ are sent)."""
         for shown in self.query(VirtualList):

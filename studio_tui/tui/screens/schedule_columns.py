@@ -80,7 +80,7 @@ def health_cell(row: ScheduleSummary) -> Span:
     if row.running:
         return (f"{row.running} running", "bold run")
     streak = f" ×{row.consecutive_failures}" if row.consecutive_failures > 1 else ""
-    return (f"{row.health}{streak}", _HEALTH.get(row.health, "soft"))
+    return (f"{row.health.replace('-', ' ')}{streak}", _HEALTH.get(row.health, "soft"))
 
 
 def action_cell(row: ScheduleSummary) -> Span:

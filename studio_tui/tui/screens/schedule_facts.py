@@ -62,4 +62,7 @@ def next_fires(detail: ScheduleDetail, now: float) -> Sequence[Sequence[Span]]:
         lines.append(
             [("   ", "ink"), (fire.local, "ink"), (f"  {next_words(fire.at, now)}", "faint"), (f"  {fire.note or ''}", "warn")]
         )
-    return lines if detail.next_fires else [heading("next", "nothing more will fire" if detail.enabled else "off")]
+    if detail.next_fires:
+        return lines
+    coming = "each new event, when GitHub is asked" if detail.trigger_type == "github_poll" else "nothing more will fire"
+    return [heading("next", coming if detail.enabled else "off")]

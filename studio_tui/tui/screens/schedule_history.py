@@ -125,7 +125,7 @@ class ScheduleHistoryScreen(StudioScreen):
             ("   ", "soft"),
             *state_cell(schedule.state, self.studio_app.ascii),
             (f"   {schedule.trigger}{due}", "ink"),
-            (f"   {schedule.health}", "soft"),
+            (f"   {schedule.health.replace('-', ' ')}", "soft"),
         ]
         second = (problem, "warn") if problem else (" ".join(schedule.command_line) or schedule.action, "faint")
         self.query_one("#title", LinesPane).show([first, [("   ", "soft"), second]])

@@ -143,7 +143,8 @@ class SchedulesScreen(StudioScreen):
         shown = self.list
         more = "" if shown.is_complete else "+"
         off = sum(1 for row in shown.rows if not row.enabled)
-        failing = sum(1 for row in shown.rows if row.health == "failing" or row.problems)
+        broken = sum(1 for row in shown.rows if row.problems)
+        failing = sum(1 for row in shown.rows if row.health == "failing" and not row.problems)
         spans: list[Span] = [
             (f"{fmt.count(len(shown.rows))}{more} {'schedule' if len(shown.rows) == 1 else 'schedules'}", "faint")
         ]
@@ -151,11 +152,17 @@ class SchedulesScreen(StudioScreen):
             spans.append((f"   {off} off", "faint"))
         if failing:
             spans.append((f"   {failing} failing", "bold fail"))
+        if broken:
+            spans.append((f"   {broken} broken", "bold fail"))
         self.query_one(FilterLine).note(spans)
 
     def _draw_host(self) -> None:
         status: HostStatus = self.studio.host.status()
         self.query_one("#host", LinesPane).show([host_line(status, self.now())])
+
+    def second(self) -> None:
+        """Who fires, and whether that is held, may have changed without a change of the store."""
+        self._draw_host()
 
     def minute(self) -> None:
         """Countdowns move."""

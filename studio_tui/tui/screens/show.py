@@ -65,7 +65,7 @@ class ShowScreen(StudioScreen):
             Column("took", lambda play: (self._took(play), "ink"), 7, align="right", priority=1),
             Column("gate", lambda play: (play.gate or "–", "gate" if play.needs_person else "soft"), 10, priority=2),
             Column("merge", lambda play: ((play.merge_sha or "–")[:8], "soft"), 8, priority=4),
-            Column("needs or reason", self._why, 10, fill=True, priority=3),
+            Column("needs or why", self._why, 10, fill=True, priority=3),
         )
 
     def refresh_data(self) -> None:
