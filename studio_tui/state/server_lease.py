@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final, TypeVar
@@ -49,6 +50,8 @@ class ServerLease:
         """Take the lock if it is free."""
         if self.holds():
             return True
+        if self._worker is not None and self._worker.keeper.held:  # in doubt: begin anew, and find out
+            self._end()
         if self._worker is None:
             self._worker = _Worker(self._url)
         worker = self._worker
@@ -59,15 +62,17 @@ class ServerLease:
             self._problem = f"the host's lock on the database server cannot be asked for: {_in_words(failure)}"
             self._end()
             return False
-        self._problem = None
+        self._problem = worker.keeper.obstacle
         return taken
 
     def holds(self) -> bool:
-        """Whether this process holds it as far as it knows: its connection is there, and the server answered of late."""
-        return self._worker is not None and self._worker.keeper.held
+        """Whether this process holds it as far as it knows: its connection is there, and the server answered a moment ago."""
+        return self._worker is not None and self._worker.keeper.sure
 
     def beat(self) -> None:
-        """Nothing: the connection gives signs of life by itself, and others read them off the server."""
+        """Note that the console is alive: the connection gives its signs of life as long as that is so."""
+        if self._worker is not None:
+            self._worker.keeper.beaten = time.monotonic()
 
     def holder(self) -> HostRecord | None:
         """Who holds it now; ``None`` when nobody does, when this process does, and when the server cannot be asked."""

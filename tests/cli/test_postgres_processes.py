@@ -19,6 +19,14 @@ from tests.state.filled import make_filled_file
 from tests.terminal.pseudo import Terminal
 
 STUDIO = [sys.executable, "-m", "studio_tui"]
+IMPATIENT = """
+import sys
+from studio_tui.cli.main import run
+from studio_tui.state import lease_keeper
+lease_keeper.KEEP_EVERY, lease_keeper.SURE_FOR, lease_keeper.QUIET_LIMIT = 0.1, 1.4, 1.5
+sys.exit(run(sys.argv[1:]))
+"""
+"""The program, for which a host that was quiet for a second and a half is stopped."""
 Sql = Callable[..., list[tuple[str, ...]]]
 
 
@@ -62,9 +70,9 @@ def seen_firing(sql: Sql, status: str) -> int:
 
 
 @contextmanager
-def host(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def host(*arguments: str, program: Sequence[str] = STUDIO) -> Iterator[subprocess.Popen[str]]:
     """A host without a screen that is surely gone at the end."""
-    process = subprocess.Popen([*STUDIO, "scheduler", "run", *arguments], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*program, "scheduler", "run", *arguments], stdout=subprocess.PIPE, text=True)
     try:
         yield process
     finally:
@@ -159,6 +167,31 @@ def test_a_host_fires_and_a_second_takes_over_when_it_is_killed(home: Path, url:
             second.terminate()
             second.wait(30)
     assert taken < 5, "two seconds on a machine that has nothing else to do"
+    once_each(sql)
+
+
+def test_a_host_that_is_stopped_is_replaced_and_fires_nothing_when_continued(home: Path, url: str, sql: Sql) -> None:
+    schedule("often", "1s", "sh", "-c", f'echo "$0 $PPID" >> {home}/fired', "{{next_fire_at}}")
+    program = [sys.executable, "-c", IMPATIENT]
+    with host(program=program) as first:
+        wait_until(lambda: seen_firing(sql, "completed") >= 1, "a firing of the first host")
+        with host(program=program) as second:
+            assert second.stdout is not None
+            assert first.stdout is not None
+            said = iter(second.stdout.readline, "")
+            assert f"pid {first.pid}" in next(line for line in said if "standby" in line)
+            first.send_signal(signal.SIGSTOP)
+            assert any("hosting the scheduler of this store" in line for line in said)
+            count = seen_firing(sql, "completed")
+            wait_until(lambda: seen_firing(sql, "completed") > count, "a firing of the second host")
+            first.send_signal(signal.SIGCONT)
+            assert any("standby" in line and f"pid {second.pid}" in line for line in iter(first.stdout.readline, ""))
+            count = seen_firing(sql, "completed")
+            wait_until(lambda: seen_firing(sql, "completed") > count + 1, "more firings of the second host")
+    launched = [line.split() for line in (home / "fired").read_text().splitlines()]
+    assert len({at for at, _ in launched}) == len(launched)
+    taken = next(place for place, (_, parent) in enumerate(launched) if parent == str(second.pid))
+    assert {parent for _, parent in launched[taken:]} == {str(second.pid)}
     once_each(sql)
 
 

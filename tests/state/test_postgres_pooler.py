@@ -14,6 +14,7 @@ from sqlalchemy import insert, select, text
 from studio_tui.application.errors import PermissionDenied, StateUnavailable
 from studio_tui.application.ports import RunFilter
 from studio_tui.processes.liveness import own_identity
+from studio_tui.state import lease_keeper
 from studio_tui.state.schema import projects
 from studio_tui.state.server_connections import ServerConnections
 from studio_tui.state.server_lease import ServerLease
@@ -117,6 +118,27 @@ async def test_the_hosts_lock_is_held_steadily_and_never_stranded(pooled_url: st
         await asyncio.to_thread(first.release)
         await asyncio.to_thread(second.release)
         await store.close()
+
+
+async def test_a_quiet_holder_behind_a_pooler_is_replaced(
+    postgres_url: str, pooled_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease_keeper, "KEEP_EVERY", 0.05)
+    monkeypatch.setattr(lease_keeper, "QUIET_LIMIT", 0.5)
+    monkeypatch.setattr(lease_keeper, "SURE_FOR", 0.4)
+    monkeypatch.setattr(lease_keeper, "CONSOLE_QUIET", 0.2)
+    pooled, direct = (
+        ServerLease(normalize_state_db_url(url), identity=own_identity(), label="studio-tui", now=time.time)
+        for url in (pooled_url, postgres_url)
+    )
+    try:
+        assert await asyncio.to_thread(pooled.acquire)
+        await asyncio.to_thread(wait_until, direct.acquire, "the place of the one behind the pooler")
+        await asyncio.to_thread(wait_until, lambda: not pooled.holds(), "the loss to be noticed")
+        await asyncio.to_thread(wait_until, pooled.acquire, "the place of the direct one")
+    finally:
+        await asyncio.to_thread(pooled.release)
+        await asyncio.to_thread(direct.release)
 
 
 async def test_a_pooler_that_goes_ends_the_hosts_lock(postgres: Server, postgres_database: str, postgres_url: str) -> None:

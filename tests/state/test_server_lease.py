@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from studio_tui.state import lease_keeper
 from studio_tui.state.lease_keeper import signed
 from studio_tui.state.server_lease import ServerLease
 from studio_tui.state.urls import normalize_state_db_url
-from tests.postgres import Server, wait_until
+from tests.postgres import SUPERUSER, Server, wait_until
 
 Make = Callable[..., ServerLease]
 HOLDER = """
@@ -29,6 +30,18 @@ lease = ServerLease(sys.argv[1], identity=own_identity(), label="studio-tui", no
 print(lease.acquire(), flush=True)
 time.sleep(600)
 """
+ASKED = """
+import sys, time
+from studio_tui.processes.liveness import own_identity
+from studio_tui.state import lease_keeper
+from studio_tui.state.server_lease import ServerLease
+lease_keeper.KEEP_EVERY, lease_keeper.SURE_FOR = 0.05, 0.9
+lease = ServerLease(sys.argv[1], identity=own_identity(), label="studio-tui", now=time.time)
+print(lease.acquire(), flush=True)
+for line in sys.stdin:
+    print(lease.acquire() if line == "acquire\\n" else lease.holds(), flush=True)
+"""
+"""Says each time it is asked whether it holds the lock, or tries to get it."""
 
 
 @pytest.fixture
@@ -94,7 +107,7 @@ def test_it_gives_signs_of_life(make: Make, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_long_and_odd_host_names_are_cut_and_read(make: Make) -> None:
     name = signed("studio-tui scheduler", 4_194_303, "ünï-" + "x" * 200, 1_796_000_000.0)
-    assert len(name.encode()) == 63
+    assert len(f"{name} 0".encode()) == 63, "with the sign of life behind it"
     make(pid=7, host="h" * 200).acquire()
     record = make().holder()
     assert record is not None
@@ -124,6 +137,102 @@ def test_the_death_of_its_holder_frees_it_at_once(make: Make, postgres_url: str,
             wait_until(standby.acquire, "the lock", seconds=2)
         finally:
             holder.kill()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is quiet for half a second or so is taken for stopped."""
+    monkeypatch.setattr(lease_keeper, "KEEP_EVERY", 0.05)
+    monkeypatch.setattr(lease_keeper, "QUIET_LIMIT", 1.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_holder_that_is_stopped_is_replaced_and_finds_out_first_of_all(make: Make, postgres_url: str) -> None:
+    command = [sys.executable, "-c", ASKED, normalize_state_db_url(postgres_url)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1, cwd=os.getcwd()) as holder:
+
+        def asks(word: str) -> str:
+            assert holder.stdin is not None
+            assert holder.stdout is not None
+            holder.stdin.write(f"{word}\n")
+            return holder.stdout.readline().strip()
+
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "True\n"
+            assert asks("holds") == "True"
+            standby = make()
+            assert not standby.acquire()
+            holder.send_signal(signal.SIGSTOP)
+            wait_until(standby.acquire, "the place of the holder that is stopped")
+            assert holder.stdin is not None
+            holder.stdin.write("holds\n")
+            holder.send_signal(signal.SIGCONT)
+            assert holder.stdout.readline() == "False\n", "by its very first answer"
+            assert asks("acquire") == "False"
+            assert standby.holds()
+            standby.release()
+            assert asks("acquire") == "True"
+        finally:
+            holder.kill()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_holder_that_lives_is_left_however_long_one_waits(make: Make) -> None:
+    holder, standby = make(), make()
+    assert holder.acquire()
+    seen = set[float]()
+
+    def tried() -> bool:
+        assert not standby.acquire()
+        found = standby.holder()
+        assert found is not None
+        seen.add(found.seen_at)
+        return max(seen) - min(seen) > 2.5
+
+    wait_until(tried, "more than the limit to pass")
+    assert holder.holds()
+    assert standby.problem is None
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_console_that_hangs_gives_no_sign_of_life(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease_keeper, "CONSOLE_QUIET", 0.3)
+    holder, standby = make(), make()
+    assert holder.acquire()
+    wait_until(standby.acquire, "the place of the holder whose console hangs")
+    wait_until(lambda: not holder.holds(), "the loss to be noticed")
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_session_of_an_old_version_that_gives_no_signs_is_left(
+    make: Make, postgres: Server, postgres_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease_keeper, "CONSOLE_QUIET", 0.0)
+    monkeypatch.setattr(lease_keeper, "QUIET_LIMIT", 0.0)
+    monkeypatch.setattr(lease_keeper, "_SIGN", f"{lease_keeper._SIGN} WHERE false")
+    holder, standby = make(), make()
+    assert holder.acquire()
+    assert not any(standby.acquire() for _ in range(5))
+    assert holder.holds()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_who_may_not_end_a_quiet_session_says_what_helps(
+    make: Make, postgres: Server, postgres_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease_keeper, "CONSOLE_QUIET", 0.3)
+    holder, standby = make(postgres.url(postgres_database, user=SUPERUSER)), make()
+    assert holder.acquire()
+    wait_until(lambda: standby.acquire() or standby.problem, "a word on it")
+    assert "no sign of life for 1 s or more, and the login of this store may not end its session" in (standby.problem or "")
+    assert not standby.acquire()
+    helps = re.search(r"SELECT pg_terminate_backend\(\d+\)", standby.problem or "")
+    assert helps is not None
+    assert postgres.run(postgres_database, helps[0]) == [("t",)]
+    wait_until(standby.acquire, "the lock")
+    assert standby.problem is None
 
 
 def test_a_server_that_restarts_ends_it_and_gives_it_anew(make: Make, postgres: Server) -> None:
