@@ -184,21 +184,29 @@ def test_a_command_that_waits_for_another_program_says_so_and_goes_on(home: Path
             assert waiting.wait(30) == 0
 
 
-def test_a_host_delivers_messages_by_the_configured_command(
+def test_a_host_delivers_messages_and_tells_how_firings_ended(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: Callable[..., Any]
 ) -> None:
-    """Until one is configured, the list says why nothing is attempted."""
+    """Until a command for messages is configured, the list says why nothing is attempted."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    out = tmp_path / "out"
+    out, told = tmp_path / "out", tmp_path / "told"
     enqueue(home, "agent:demo")
     assert "they wait and none is attempted: no dispatch.notify_template in " in studio("outbox", "list")
     (tmp_path / ".lionagi").mkdir()
     template = ["/bin/sh", "-c", 'echo "$1" "${LIONAGI_STATE_DB_URL:-none}" >> "$2"', "sh", "{deliver_to}", str(out)]
     (tmp_path / ".lionagi" / "settings.yaml").write_text(json.dumps({"dispatch": {"notify_template": template}}))
+    schedule("told", "1h", "sh", "-c", "exit 3")
+    with closing(sqlite3.connect(home / "state.db")) as connection, connection:
+        due = "UPDATE schedules SET next_fire_at = ?, notify_on = ?, notify_command = ?"
+        connection.execute(due, (time.time(), '["failed"]', f'sh -c \'cat > "$1.new"; mv "$1.new" "$1"\' sh {told}'))
     with host():
+        until(told.exists, "the notice")
         until(lambda: bool(query(home / "state.db", "SELECT 1 FROM dispatch_outbox WHERE status = 'delivered'")), "the delivery")
     assert out.read_text() == "agent:demo none\n"
-    assert "attempted" not in studio("outbox", "list")
+    envelope = json.loads(told.read_text())
+    assert (envelope["schema"], envelope["terminal_status"]) == ("lionagi.run-terminal", "failed")
+    ((transition,),) = query(home / "state.db", "SELECT transition_id FROM terminal_deliveries")
+    assert envelope["event_id"] == transition
     assert "messages are carried by /bin/sh" in studio("doctor")
 
 
