@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Severity = Literal["information", "warning", "error"]
-_OPENING: Final = "_default"
-"""Textual's name for the mode of the first frame."""
 _FIRST_ROWS: Final = 2.0
 _PAINT: Final = 0.03
 """Seconds in which the first rows reach the terminal."""
@@ -154,6 +152,8 @@ class StudioApp(App[int], inherit_bindings=False):
             opening.begin()
         try:
             self._studio = await self._opened(self._open_studio)
+            if self.current_mode == self.place and self.screen is opening:
+                await self.pop_screen()
             await self.switch_mode(self.place)
             if self._finish_opening is not None:
                 await self._first_rows()
@@ -168,8 +168,9 @@ class StudioApp(App[int], inherit_bindings=False):
         except Exception as error:
             if not isinstance(opening, OpeningScreen):
                 raise
-            if self.screen is not opening:
-                await self.switch_mode(_OPENING)
+            if self.screen is not opening:  # the first rows stand already, and nothing more can be read: cover them
+                opening = OpeningScreen()
+                await self.push_screen(opening)
             opening.say(failures.opening_notice(error))
 
     async def _opened(self, step: Callable[[], Awaitable[T]]) -> T:

@@ -81,6 +81,30 @@ async def test_a_failed_opening_says_what_and_can_be_tried_again(studio: FakeStu
         await wait_until(lambda: isinstance(app.screen, SampleScreen))
 
 
+async def test_an_opening_that_fails_behind_the_first_rows_says_so_and_can_be_tried_again(studio: FakeStudio) -> None:
+    """Rows that stand there already must not look as if the console worked."""
+    failures: list[Exception] = [
+        StateUnavailable("the lock file cannot be made", retryable=True),
+        RuntimeError("[/nope] at /secret"),
+    ]
+
+    async def finish() -> None:
+        if failures:
+            raise failures.pop(0)
+
+    app = StudioApp(studio.open, finish_opening=finish)
+    async with app.run_test(size=(100, 20)) as pilot:
+        await wait_until(lambda: "the lock file cannot be made" in "\n".join(screen_text(app)))
+        assert "r try again" in screen_text(app)[-1]
+        await pilot.press("3", "r")
+        await wait_until(lambda: "unexpected fault" in "\n".join(screen_text(app)))
+        await pilot.press("r")
+        await wait_until(lambda: app.is_open)
+        await wait_until(lambda: not isinstance(app.screen, OpeningScreen))
+        assert studio.opened == 3
+        assert len(app.screen_stack) == 1
+
+
 async def test_an_unexpected_fault_of_opening_is_logged_with_an_id(caplog: pytest.LogCaptureFixture) -> None:
     async def broken() -> Any:
         raise RuntimeError("[/nope] at /secret")
