@@ -57,15 +57,19 @@ class World:
         return status
 
     async def history(self) -> list[tuple[Any, ...]]:
-        rows = await self.store.db.fetch_all("SELECT * FROM status_transitions ORDER BY created_at, rowid")
+        place = "rowid" if self.store.db.dialect == "sqlite" else "ctid"
+        rows = await self.store.db.fetch_all(f"SELECT * FROM status_transitions ORDER BY created_at, {place}")
         return [(row["entity_type"], row["previous_status"], row["status"], row["reason_code"], row["actor"]) for row in rows]
 
 
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    store = Store(None, home=tmp_path)
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def world(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    """An empty store, once on each database, and reapers at work on it."""
+    location = None if request.param == "sqlite" else str(request.getfixturevalue("lent_url"))
+    store = Store(location, home=tmp_path)
     await store.open()
-    await store.create()
+    if location is None:
+        await store.create()
     clock, processes, folders, followed = SteeredClock(), ToldProcesses(), Folders(), set[str]()
     processes.living |= {LIVING, processes.identity}
     reapers = Reapers(
