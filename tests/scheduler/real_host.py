@@ -62,6 +62,7 @@ class EveryonesLease:
         return None
 
 
+_STORE = "studio_tui.state.stores.scheduling"
 WINDOWS = {
     "answered": ("state", "note_poll", "before"),
     "polled": ("state", "note_poll", "after"),
@@ -72,9 +73,12 @@ WINDOWS = {
     "started": ("notes", "started", "after"),
     "dispatched": ("state", "mark_dispatched", "after"),
     "ended": ("state", "finish", "before"),
+    "half written": (_STORE, "write_status", "after"),
+    "chain to come": (_STORE, "owe_end_of", "after"),
     "finished": ("state", "finish", "after"),
 }
-"""Where in a firing the console dies: before or after which call of which part."""
+"""Where in a firing the console dies: before or after which call of which part. ``half written`` is between the rows of firing
+and invocation, ``chain to come`` between those and the row of the step that follows; both in the middle of a transaction."""
 
 
 @dataclass
@@ -150,7 +154,7 @@ def github_at(base: str) -> dict[str, Any]:
 def die_in(window: str, made: Console) -> None:
     """Have the console kill itself the moment it gets there."""
     part, name, when = WINDOWS[window]
-    target = getattr(made, part)
+    target = importlib.import_module(part) if part == _STORE else getattr(made, part)
     original = getattr(target, name)
 
     def called(*args: Any, **named: Any) -> Any:

@@ -55,7 +55,7 @@ async def test_each_merge_is_launched_once_however_often_the_host_is_killed(
     """Each host finds one more merge, and dies somewhere between GitHub's answer and the end of what it launched.
 
     Left out is the moment between the note of a launch and the launch: whether something ran cannot be known then, so that
-    firing fails and says so (see test_real).
+    firing fails and says so (see test_killed).
     """
     for name, seconds in HASTY.items():
         monkeypatch.setattr(name, seconds)
