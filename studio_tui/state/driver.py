@@ -34,11 +34,13 @@ class Answer(NamedTuple):
 class DriverConnection(aiosqlite.Connection):
     """Its statements take one trip each. Once ``stop_asking`` is set, the question under way, or the next one, fails soon.
 
+    A transaction that is not open is not rolled back: of the trips that SQLAlchemy makes to be sure, none is needed.
     ``blocked_since`` is when it was found that somebody else writes to the file, on the monotonic clock, while it waits for that.
     """
 
     def __init__(self, name: str, *, timeout: float, pragmas: Iterable[str], reads_only: bool) -> None:
         self.blocked_since: float | None = None
+        self._is_open = False
         self._timeout_ms = int(timeout * 1000)
         self.stop_asking: Final = threading.Event()
         self._reads_only = reads_only
@@ -61,6 +63,23 @@ class DriverConnection(aiosqlite.Connection):
         """A cursor; nothing is made in the database for it."""
         return DriverCursor(self)
 
+    async def begin_writing(self) -> None:
+        """Begin a transaction that may write."""
+        self._is_open = True
+        await self._execute(self._begin_writing)  # type: ignore[no-untyped-call]
+
+    async def commit(self) -> None:
+        """Commit what has begun."""
+        if self._is_open:
+            await super().commit()
+            self._is_open = False
+
+    async def rollback(self) -> None:
+        """Take back what has begun, or may have: a commit that failed or was given up has not ended it for certain."""
+        if self._is_open:
+            await super().rollback()
+            self._is_open = False
+
     async def ask(self, sql: str, parameters: Any, *, many: bool = False) -> Answer:
         """Run a statement to its end."""
         return await self._execute(self._ask, sql, parameters, many)  # type: ignore[no-any-return, no-untyped-call]
@@ -77,8 +96,6 @@ class DriverConnection(aiosqlite.Connection):
 
     def _ask(self, sql: str, parameters: Any, many: bool) -> Answer:
         """In the connection's thread. A statement that only reads is read again where text in it is not UTF-8."""
-        if sql == BEGIN_WRITING:
-            return self._begin_writing()
         try:
             return _answer(self._conn, sql, parameters, many)
         except sqlite3.OperationalError as error:
@@ -87,11 +104,12 @@ class DriverConnection(aiosqlite.Connection):
         self._conn.text_factory = _decode_text
         return _answer(self._conn, sql, parameters, many)
 
-    def _begin_writing(self) -> Answer:
+    def _begin_writing(self) -> None:
         """Tried without patience first: only so it is known that one waits for another program, and not for a slow machine."""
         try:
             self._conn.execute("PRAGMA busy_timeout = 0").close()
-            return _answer(self._conn, BEGIN_WRITING, (), many=False)
+            self._conn.execute(BEGIN_WRITING).close()
+            return
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
@@ -99,7 +117,7 @@ class DriverConnection(aiosqlite.Connection):
             self._conn.execute(f"PRAGMA busy_timeout = {self._timeout_ms}").close()
         self.blocked_since = time.monotonic()
         try:
-            return _answer(self._conn, BEGIN_WRITING, (), many=False)
+            self._conn.execute(BEGIN_WRITING).close()
         finally:
             self.blocked_since = None
 

@@ -12,15 +12,17 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, ExceptionContext
 from sqlalchemy.exc import ArgumentError, InvalidRequestError
 from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
+from sqlalchemy.util.concurrency import await_
 
 from studio_tui.application.errors import StateUnavailable
 from studio_tui.state.async_core import AsyncConnection, AsyncEngine, create_async_engine
-from studio_tui.state.driver import BEGIN_WRITING, DriverConnection
+from studio_tui.state.driver import DriverConnection
 from studio_tui.state.storable import send_storable_text
 from studio_tui.state.urls import MEMORY, POSTGRESQL_SCHEME, SQLITE_SCHEME, dialect_of, sqlite_path
 
 BUSY_TIMEOUT_MS: Final = 5000
-READERS: Final = 3
+READERS: Final = 6
+"""Reading connections at most; they are made when they are needed, and stay."""
 _SQLITE: Final = f"{SQLITE_SCHEME}:///named-at-connect"
 _WRITER_PROFILE: Final = (
     "journal_mode = WAL",
@@ -73,7 +75,7 @@ def make_readonly_engine(
         options |= {
             "poolclass": AsyncAdaptedQueuePool,
             "pool_size": READERS,
-            "max_overflow": READERS,
+            "max_overflow": 0,
             "pool_use_lifo": True,
             "pool_reset_on_return": None,
         }
@@ -181,7 +183,9 @@ async def stop_question(connection: AsyncConnection) -> None:
 
 
 def _begin_immediate(connection: Connection) -> None:
-    connection.exec_driver_sql(BEGIN_WRITING)
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, DriverConnection)
+    await_(driver.begin_writing())
 
 
 def _stop_when_cancelled(context: ExceptionContext) -> None:
