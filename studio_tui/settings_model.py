@@ -109,6 +109,7 @@ class Settings(BaseModel):
     _warnings: tuple[str, ...] = PrivateAttr(default=())
     _flags: dict[str, object] = PrivateAttr(default_factory=dict)
     _db_source: str | None = PrivateAttr(default=None)
+    _later: tuple[object, Settings] | None = PrivateAttr(default=None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -139,7 +140,10 @@ class Settings(BaseModel):
 
     def again(self) -> Settings:
         """The settings as they are now: the allow-list and the deadlines are read afresh before each launch (lionagi 0.36)."""
-        return build(self._flags)
+        stamp = _stamp(self._flags)
+        if self._later is None or self._later[0] != stamp:
+            self._later = (stamp, build(self._flags))
+        return self._later[1]
 
     def search_path(self) -> str:
         """Where executables are looked for: our own folders, then those of PATH."""
@@ -182,6 +186,16 @@ def build(flags: found.Flags) -> Settings:
     settings._flags = dict(flags)
     settings._db_source = next((name.removesuffix("s") for name, layer in layers.items() if "db" in layer), None)
     return settings
+
+
+def _stamp(flags: found.Flags) -> object:
+    """Changes whenever the variables or the file do."""
+    variables = found.environment()
+    try:
+        file = found.config_path(flags, variables).stat()
+    except OSError as failure:
+        return variables, failure.errno
+    return variables, (file.st_ino, file.st_mtime_ns, file.st_size)
 
 
 def _merged(layers: Mapping[str, Mapping[str, object]]) -> dict[str, object]:

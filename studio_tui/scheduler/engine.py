@@ -109,17 +109,15 @@ class Engine:
         """Look again now: a schedule was changed, or the clock set."""
         self.loop.wake()
         self.poller.wake()
-        self._wake_errands()
+        for errands in self.errands:
+            errands.wake()
 
     def firing_ended(self) -> None:
         """What waited for a firing to end may go on."""
         self.loop.firing_ended()
         self.poller.firing_ended()
-        self._wake_errands()
-
-    def _wake_errands(self) -> None:
         for errands in self.errands:
-            errands.wake()
+            errands.wake_soon()
 
 
 def new_id() -> str:

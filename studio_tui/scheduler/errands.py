@@ -24,6 +24,9 @@ SIDE_BY_SIDE: Final = 8
 LEAVE_AFTER: Final = 2.0
 """Seconds for which a stop waits for what is under way."""
 
+SOON: Final = 0.25
+"""Seconds in which the ends of many firings cause one look."""
+
 _RETRY: Final = 5.0
 _SHORTEST: Final = 0.5
 
@@ -52,11 +55,17 @@ class Errands(Generic[T]):
         self._wake = asyncio.Event()
         self._under_way: set[asyncio.Task[None]] = set()
         self._stopping = False
+        self._soon: asyncio.TimerHandle | None = None
         self._looking: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
         """Look again now."""
         self._wake.set()
+
+    def wake_soon(self) -> None:
+        """Look again in a moment, once for all that happens meanwhile."""
+        if self._soon is None and not self._stopping:
+            self._soon = asyncio.get_running_loop().call_later(SOON, self._wake_now)
 
     def start(self) -> asyncio.Task[None]:
         """Work from now on, until :meth:`stop`."""
@@ -91,6 +100,10 @@ class Errands(Generic[T]):
             for errand in await self._kind.claim(room):
                 self._begin(errand)
         return min(max(wait, _SHORTEST), LOOK_EVERY)
+
+    def _wake_now(self) -> None:
+        self._soon = None
+        self._wake.set()
 
     async def _run(self) -> None:
         while not self._stopping:
