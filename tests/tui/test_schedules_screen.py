@@ -225,7 +225,7 @@ async def test_what_fails_and_what_is_broken_are_counted_apart(studio: FakeStudi
         a_schedule("c", schedule_id="c", health="never-fired"),
     ]
     async with console(initial="schedules") as (app, _pilot):
-        await wait_until(lambda: any("1 failing   1 broken" in line for line in screen_text(app)))
+        await wait_until(lambda: any("1 failing  1 broken" in line for line in screen_text(app)))
         assert any("never fired" in line for line in screen_text(app))
 
 

@@ -40,6 +40,9 @@ from studio_tui.tui.widgets.panes import LinesPane
 from studio_tui.tui.widgets.virtual_list import VirtualList
 
 _PAGE: Final = 200
+_BOTH: Final = 100
+"""Cells of a window from which the count of what is off has room beside those of what is in trouble."""
+_NARROW: Final = 70
 _WIDE: Final = 110
 _NONE: Final = Notice("no schedules", ("nothing fires by itself in this home",), (("n", "make the first one"),), token="soft")
 _READ_ONLY: Final = Notice("no schedules", ("nothing fires by itself in this home",), token="soft")
@@ -145,15 +148,14 @@ class SchedulesScreen(StudioScreen):
         off = sum(1 for row in shown.rows if not row.enabled)
         broken = sum(1 for row in shown.rows if row.problems)
         failing = sum(1 for row in shown.rows if row.health == "failing" and not row.problems)
-        spans: list[Span] = [
-            (f"{fmt.count(len(shown.rows))}{more} {'schedule' if len(shown.rows) == 1 else 'schedules'}", "faint")
-        ]
-        if off:
-            spans.append((f"   {off} off", "faint"))
+        noun = "" if failing and broken and self.size.width < _NARROW else " schedule" if len(shown.rows) == 1 else " schedules"
+        spans: list[Span] = [(f"{fmt.count(len(shown.rows))}{more}{noun}", "faint")]
         if failing:
-            spans.append((f"   {failing} failing", "bold fail"))
+            spans.append((f"  {failing} failing", "bold fail"))
         if broken:
-            spans.append((f"   {broken} broken", "bold fail"))
+            spans.append((f"  {broken} broken", "bold fail"))
+        if off and not (failing and broken and self.size.width < _BOTH):
+            spans.append((f"  {off} off", "faint"))
         self.query_one(FilterLine).note(spans)
 
     def _draw_host(self) -> None:
