@@ -7,16 +7,14 @@ a connection that stays. Events do not come from every mount, so the counter is 
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, NamedTuple, Self
 
-from watchfiles import awatch
-
 from studio_tui.application.errors import StateUnavailable
+from studio_tui.state.file_events import file_events, limit_reached
 from studio_tui.state.store import Store
 
 TOPIC: Final = "store"
@@ -25,7 +23,6 @@ POLL_SECONDS: Final = 0.25
 RESCAN_SECONDS: Final = 2.0
 """How often it is looked at in any case: network mounts send no events for the commits of others."""
 
-_STEP_MS: Final = 25
 _SETTLING: Final = (0.05, 0.2)
 """Looks after an event, in seconds: a log is written before the commit in it counts, and nothing tells of the latter."""
 _REJUDGE_SECONDS: Final = 5.0
@@ -115,17 +112,8 @@ class StoreWatch(AsyncIterator[frozenset[str]]):
             await asyncio.gather(events, return_exceptions=True)
 
     async def _follow_events(self, path: Path) -> None:
-        names = (path.name, f"{path.name}-wal")
         try:
-            changes = awatch(
-                path.parent,
-                watch_filter=lambda _change, changed: os.path.basename(changed) in names,
-                debounce=_STEP_MS,
-                step=_STEP_MS,
-                recursive=False,
-                rust_timeout=int(_RETRY_SECONDS * 1000),
-            )
-            async for _ in changes:
+            async for _ in file_events(path.parent, (path.name, f"{path.name}-wal")):
                 self._wake.set()
             self._poll("the system stopped telling of changes")
         except FileNotFoundError:
@@ -198,9 +186,9 @@ def _stamps(path: Path) -> tuple[_Identity, int | None]:
 
 
 def _explain(error: Exception) -> str:
-    text = str(error)
-    if "watch limit" in text:
-        return "the system allows no more watched folders (fs.inotify.max_user_watches)"
-    if "os error 24" in text or "os error 23" in text:
-        return "the system allows no more watchers (fs.inotify.max_user_instances)"
+    match limit_reached(error):
+        case "max_user_watches":
+            return "the system allows no more watched folders (fs.inotify.max_user_watches)"
+        case "max_user_instances":
+            return "the system allows no more watchers (fs.inotify.max_user_instances)"
     return "the system does not tell of changes in the folder of the store"

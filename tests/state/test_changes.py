@@ -82,7 +82,7 @@ async def test_without_events_the_counter_is_looked_at(store: Store, query: Quer
     def refuse(*_arguments: Any, **_options: Any) -> AsyncIterator[Any]:
         raise OSError('OS file watch limit reached. about ["/x"]')
 
-    monkeypatch.setattr(changes, "awatch", refuse)
+    monkeypatch.setattr(changes, "file_events", refuse)
     assert store.path is not None
     async with StoreWatch(store) as watch:
         await _silent(watch, 0.3)
@@ -100,7 +100,7 @@ async def test_events_that_never_come_are_made_up_for(store: Store, query: Query
         await asyncio.Event().wait()
         yield set()
 
-    monkeypatch.setattr(changes, "awatch", nothing)
+    monkeypatch.setattr(changes, "file_events", nothing)
     assert store.path is not None
     async with StoreWatch(store, rescan_seconds=0.05) as watch:
         await _silent(watch, 0.5)
