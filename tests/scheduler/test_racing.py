@@ -31,19 +31,24 @@ def race(
     """What became of the tries of both processes; ``meanwhile`` happens while they are at it."""
     command = [sys.executable, "-m", "tests.scheduler.racer", str(home), schedule_id, str(TIMES), str(slots), *options]
     racers = [subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    for racer in racers:
-        assert racer.stdout is not None
-        assert racer.stdout.readline() == "ready\n"
-    for racer in racers:
-        assert racer.stdin is not None
-        racer.stdin.write("go\n")
-        racer.stdin.flush()
-    meanwhile()
     words: Counter[str] = Counter()
-    for racer in racers:
-        said, _ = racer.communicate(timeout=60)
-        assert racer.returncode == 0
-        words.update(json.loads(said))
+    try:
+        for racer in racers:
+            assert racer.stdout is not None
+            assert racer.stdout.readline() == "ready\n"
+        for racer in racers:
+            assert racer.stdin is not None
+            racer.stdin.write("go\n")
+            racer.stdin.flush()
+        meanwhile()
+        for racer in racers:
+            said, _ = racer.communicate(timeout=60)
+            assert racer.returncode == 0
+            words.update(json.loads(said))
+    finally:
+        for racer in racers:
+            racer.kill()
+            racer.communicate()
     return words
 
 

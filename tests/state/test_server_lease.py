@@ -15,6 +15,8 @@ import pytest
 
 from studio_tui.domain.identity import ProcessIdentity
 from studio_tui.processes.liveness import own_identity
+from studio_tui.scheduler import host as hosting
+from studio_tui.scheduler import lease as file_lease
 from studio_tui.state import lease_keeper
 from studio_tui.state.lease_keeper import signed
 from studio_tui.state.server_lease import ServerLease
@@ -33,6 +35,8 @@ time.sleep(600)
 ASKED = """
 import sys, time
 from studio_tui.processes.liveness import own_identity
+from studio_tui.scheduler import host as hosting
+from studio_tui.scheduler import lease as file_lease
 from studio_tui.state import lease_keeper
 from studio_tui.state.server_lease import ServerLease
 lease_keeper.KEEP_EVERY, lease_keeper.SURE_FOR = 0.05, 0.9
@@ -139,6 +143,13 @@ def test_the_death_of_its_holder_frees_it_at_once(make: Make, postgres_url: str,
             holder.kill()
 
 
+def test_the_limits_fit_together() -> None:
+    assert lease_keeper.QUIET_LIMIT == file_lease.QUIET_LIMIT, "the same on both databases"
+    assert lease_keeper.SURE_FOR + lease_keeper.KEEP_EVERY < lease_keeper.QUIET_LIMIT, "nobody believes to hold it who may not"
+    assert lease_keeper.KEEP_EVERY + lease_keeper.ANSWER_WITHIN < lease_keeper.SURE_FOR, "a slow answer is no doubt"
+    assert 2 * hosting.BEAT_EVERY < lease_keeper.CONSOLE_QUIET, "a sign of life that comes late is none too few"
+
+
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is quiet for half a second or so is taken for stopped."""
@@ -178,6 +189,19 @@ def test_a_holder_that_is_stopped_is_replaced_and_finds_out_first_of_all(make: M
             holder.kill()
 
 
+def test_who_is_in_doubt_holds_nothing_and_asks_anew(
+    make: Make, postgres: Server, postgres_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holder, standby = make(), make()
+    assert holder.acquire()
+    monkeypatch.setattr(lease_keeper, "SURE_FOR", 0.0)
+    assert not holder.holds()
+    assert not standby.acquire()
+    assert holder.acquire()
+    locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    assert postgres.run(postgres_database, locks) == [("1",)]
+
+
 @pytest.mark.usefixtures("impatient")
 def test_a_holder_that_lives_is_left_however_long_one_waits(make: Make) -> None:
     holder, standby = make(), make()
@@ -189,7 +213,7 @@ def test_a_holder_that_lives_is_left_however_long_one_waits(make: Make) -> None:
         found = standby.holder()
         assert found is not None
         seen.add(found.seen_at)
-        return max(seen) - min(seen) > 2.5
+        return max(seen) - min(seen) > 1.6
 
     wait_until(tried, "more than the limit to pass")
     assert holder.holds()
