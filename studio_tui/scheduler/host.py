@@ -88,7 +88,7 @@ class SchedulerHost:
             outside,
             settings,
             may_launch=self._may_launch,
-            on_end=self._firing_ended,
+            on_end=lambda: self._engine.firing_ended(),
             held=lambda: self.held_until,
             hosts=self._hosts,
         )
@@ -238,9 +238,6 @@ class SchedulerHost:
     def _hosts(self) -> bool:
         return self._mode == "hosting" and not self._engine.closing.is_set() and self._lease.holds()
 
-    def _firing_ended(self) -> None:
-        self._engine.firing_ended()
-
     async def _govern(self) -> None:
         while not self._over.is_set():
             try:
@@ -270,7 +267,8 @@ class SchedulerHost:
             self.wake()
 
     async def _contend(self) -> None:
-        survey = await asyncio.to_thread(self._survey)
+        if (survey := self._glance()) is None:
+            survey = await asyncio.to_thread(self._survey)
         if survey.peer:
             await self._step_down("standby", PEER_HOSTS)
         elif self.rival is not None:
@@ -284,6 +282,13 @@ class SchedulerHost:
             await self._revive()
         else:
             self._begin_work()
+
+    def _glance(self) -> _Survey | None:
+        """What a host finds without leaving the loop, between two looks outside: that it holds the lease still."""
+        now = self._clock.monotonic()
+        looked = self._settings.beside_peer or (now - self._looked < _PEER_EVERY and now - self._asked < _PORT_EVERY)
+        alone = looked and not self._peer and self.rival is None and now - self._beaten < BEAT_EVERY
+        return _Survey(False, True) if alone and self._hosts() else None
 
     def _survey(self) -> _Survey:
         """Look for the peer and for the lease; runs in a thread, since a folder on the network may be slow."""

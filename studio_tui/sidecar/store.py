@@ -55,6 +55,9 @@ class Sidecar:
         """A kept answer; ``None`` when there is none, or when it cannot be read."""
         if key in self._memory:
             return self._memory[key]
+        stamp, answers = self._read_at
+        if key in answers and stamp == self._stamp():  # asked every second by a host: not worth a thread
+            return answers[key]
         return await self._run(lambda: self._read(key), None)
 
     async def put(self, key: str, value: str) -> None:
