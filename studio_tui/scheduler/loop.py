@@ -75,8 +75,11 @@ class EvaluationLoop:
 
     def firing_ended(self) -> None:
         """A slot may be free: look again if somebody waits for one, or is just being told that there is none."""
-        if self._evaluating or any(gate == "slots" for gate, _ in self._waiting.values()):
+        if self._evaluating or self._somebody_waits():
             self._wake.set()
+
+    def _somebody_waits(self) -> bool:
+        return any(gate == "slots" for gate, _ in self._waiting.values())
 
     def settle(self, *, apply_policies: bool) -> None:
         """The operator's word on :attr:`missed`."""
@@ -273,7 +276,9 @@ class EvaluationLoop:
 
     async def _next_look(self, found: Sequence[ScheduleRecord], now: float, retries: Sequence[float]) -> float:
         coming = [at for schedule in found if (at := schedule.next_fire_at) is not None and at > now]
-        self.next_due_at = min(coming, default=None) or await self._next_beyond(now)
+        known = self.next_due_at is not None and self.next_due_at > now and self._somebody_waits()
+        if coming or not known:  # while somebody waits for a slot, another look follows soon
+            self.next_due_at = min(coming, default=None) or await self._next_beyond(now)
         return min([now + LONGEST_SLEEP, *coming, *retries])
 
     async def _next_beyond(self, now: float) -> float | None:
