@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,36 @@ def ours(home: Path, seconds: float, *words: str, **settings: str) -> dict[str, 
     )
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+@contextlib.contextmanager
+def host(home: Path, **settings: str) -> Iterator[int]:
+    """The command that hosts a home, as nobody watches it; its process id."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "studio_tui", "--home", str(home), "--scheduler", "scheduler", "run"],
+        env=environment(home, **ALLOWED, **settings),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield running.pid
+    finally:
+        running.send_signal(signal.SIGTERM)
+        running.wait(30)
+
+
+def cpu_of_burst(pid: int, home: Path) -> float:
+    """Processor seconds of a host from right before its first firing until all have ended, without its idling."""
+    before, end = cpu_seconds(pid), time.monotonic() + 120
+    while time.monotonic() < end:
+        spent = cpu_seconds(pid)
+        begun, ended = rows(home, "SELECT count(*), count(*) FILTER (WHERE status = 'completed') FROM schedule_runs")[0]
+        if ended >= BURST:
+            return spent - before
+        before = before if begun else spent
+        time.sleep(0.05)
+    raise TimeoutError(f"{home}: not all have fired")
 
 
 def rows(home: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -118,21 +151,22 @@ def burst(folder: Path, *, peer: bool) -> list[Line]:
     ]  # fmt: skip
     if not peer:
         return lines
+    spent = home_of(folder / "spent", BURST, first_due=8)
+    with host(spent, **NO_CAP) as pid:
+        mine = cpu_of_burst(pid, spent)
     free = home_of(folder / "free", BURST, first_due=8)
     ours(free, 20, **NO_CAP)
     theirs = home_of(folder / "theirs", BURST, first_due=20)
     with daemon(theirs, **ALLOWED, **NO_CAP) as running:
         running.wait("/health")
-        cpu = cpu_seconds(running.process.pid)
-        time.sleep(60)
-        cpu = cpu_seconds(running.process.pid) - cpu
+        cpu = cpu_of_burst(running.process.pid, theirs)
     took_free, fired_free = burst_seconds(free)
     took_theirs, fired_theirs = burst_seconds(theirs, since_fired=True)
     counts = f"li studio, {fired_free} and {fired_theirs} fired"
     return [
         *lines,
         Line("burst without a cap: due -> last row", took_free, took_theirs, "s", f"{counts}, from its tick", 0.35),
-        Line("CPU a fire", seen["cpu_s"] / BURST * 1e3, cpu / BURST * 1e3, "ms", "li studio, with a minute of its idling", 0.3),
+        Line("CPU a fire, burst without a cap", mine / BURST * 1e3, cpu / BURST * 1e3, "ms", "li studio", 0.3),
     ]
 
 
