@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from sqlalchemy import Executable, insert, select, update
+from sqlalchemy import Executable, bindparam, insert, select, update
 
 from studio_tui.application.ports import ActProvenance, Clock, Limits, Occurrence, Outcome, Refusal, Spend
 from studio_tui.domain.notices import wanted
@@ -32,7 +32,7 @@ from studio_tui.state.stores.firing_rows import (
 )
 from studio_tui.state.stores.notices import owe, owe_end_of
 from studio_tui.state.stores.polls import PollStore, behind, note_refused_event, still_at
-from studio_tui.state.stores.schedule_stamps import changed, newer, still_due, threshold_stamps
+from studio_tui.state.stores.schedule_stamps import changed, claimed, newer, still_due, threshold_stamps
 from studio_tui.state.stores.thresholds import ThresholdStore
 
 _S: Final = schedules.c
@@ -41,6 +41,9 @@ _ACTORS: Final = {
     "schedule_definition.disabled.budget_exhausted": "scheduler:budget",
 }
 _RUNNING: Final = frozenset({"running"})
+_DISPATCHED: Final = update(schedule_runs).where(
+    schedule_runs.c.id == bindparam("this_row"), schedule_runs.c.dispatched_at.is_(None)
+)
 _CLAIMS: Final = "studio-tui:claims"
 """Holds claims off one another on PostgreSQL while they count; on SQLite there is one writer anyway."""
 
@@ -180,10 +183,7 @@ class SchedulingStore(ThresholdStore, PollStore):
 
     async def mark_dispatched(self, run_id: str, at: float) -> None:
         """Stamp the instant at which the process existed; a stamp that is there stays."""
-        row = schedule_runs.c
-        await self._db.execute(
-            update(schedule_runs).where(row.id == run_id, row.dispatched_at.is_(None)).values(dispatched_at=at)
-        )
+        await self._db.execute(_DISPATCHED, {"this_row": run_id, "dispatched_at": at})
 
     async def finish(self, outcome: Outcome, *, now: float, step: Occurrence | None = None) -> bool:
         """Write the terminal rows of firing and invocation, each guarded on ``running``; False if the firing had ended.
@@ -249,14 +249,15 @@ async def _take(connection: AsyncConnection, occurrence: Occurrence, now: float)
     this = _S.id == occurrence.schedule.schedule_id
     if occurrence.chain_depth:
         return (await connection.execute(select(_S.id).where(this).with_for_update(read=True))).first() is not None
-    values: dict[str, object] = {"last_fired_at": occurrence.fired_at, "updated_at": newer(now)}
+    values: dict[str, object] = {"last_fired_at": occurrence.fired_at}
     values |= threshold_stamps(occurrence.schedule, alerted_at=occurrence.fired_at)
+    if occurrence.cursor is None and occurrence.claimed is not None:
+        values["next_fire_at"] = occurrence.next_fire_at
+        return await claimed(connection, occurrence.schedule.schedule_id, occurrence.claimed, now, values)
+    values["updated_at"] = newer(now)
     if (cursor := occurrence.cursor) is not None:
         return await changed(connection, still_at(occurrence.schedule.schedule_id, cursor), {**values, **behind(cursor)})
-    if occurrence.claimed is None:
-        return await changed(connection, (this,), values)
-    values["next_fire_at"] = occurrence.next_fire_at
-    return await changed(connection, (this, _S.enabled == 1, _S.next_fire_at == occurrence.claimed), values)
+    return await changed(connection, (this,), values)
 
 
 async def _has_room(connection: AsyncConnection, occurrence: Occurrence, limits: Limits, instead_of: Outcome | None) -> bool:
