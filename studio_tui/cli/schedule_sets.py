@@ -94,6 +94,8 @@ def export(flags: dict[str, object], /, as_json: bool, **query: Any) -> None:
     """
     from studio_tui.application.models.schedule_sets import ExportSets
 
+    if query["file"] == "-":
+        query["file"] = None
     found = perform(flags, lambda studio: studio.schedule_sets.export_sets(ExportSets(**query)))
     if as_json:
         print_document(found)

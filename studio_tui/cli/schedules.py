@@ -128,7 +128,7 @@ def _facts(schedule: ScheduleDetail) -> list[tuple[str, str | None]]:
         ("schedule", schedule.schedule_id),
         ("name", schedule.name),
         ("state", schedule.state.value),
-        ("health", schedule.health + failures),
+        ("health", schedule.health.replace("-", " ") + failures),
         ("blocked", schedule.blocked),
         ("problems", "; ".join(schedule.problems)),
         ("description", schedule.description),

@@ -37,7 +37,7 @@ _SQLITE: Final = (
     ("SQLITE_INTERRUPT", "the question was given up", True),
     ("SQLITE_CONSTRAINT", "the store refused the change: a rule of its schema would be broken", False),
     ("SQLITE_TOOBIG", "a value is too large for the store", False),
-    ("SQLITE_ERROR", "the store's tables are not what this version expects", False),
+    ("SQLITE_ERROR", "the store's tables are not what this version expects (`studio-tui state plan` says what they lack)", False),
 )
 """By the name of the result code, the more exact name first; then the sentence, and whether a retry may help."""
 
@@ -48,7 +48,7 @@ _SQLSTATE: Final = (
     ("3F000", "the database server has no such schema", False),
     ("3D", "the database server has no such database", False),
     ("42501", "this login may not do that in the database", False),
-    ("42", "the store's tables are not what this version expects", False),
+    ("42", "the store's tables are not what this version expects (`studio-tui state plan` says what they lack)", False),
     ("53100", "the disk of the database server is full: nothing was stored", True),
     ("53", "the database server has no room for this now", True),
     ("55P03", "the rows are locked by somebody else", True),

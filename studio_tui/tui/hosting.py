@@ -118,10 +118,10 @@ class OpenQuestion:
         self._expected = True
 
     def look(self) -> None:
-        """Put the question if there is one now and no other dialog is open. A home without a store has no schedules to fire."""
+        """Put the question if there is one now and no other dialog is open. What is not there, or read-only, cannot fire."""
         if not self._expected or isinstance(self._app.screen, ModalScreen):
             return
-        if self._app.studio.store.status().mode == "missing":
+        if self._app.studio.store.status().mode != "ready":
             return
         status = self._app.studio.host.status()
         if status.state == "undecided" or status.missed:

@@ -95,6 +95,8 @@ def test_an_export_can_be_applied_again(cli: Cli) -> None:
     assert err.splitlines() == ["studio-tui: exported: atlas/clock", "studio-tui: exported: atlas/tick"]
     out = cli.out("schedules", "apply", "--dry-run", written(out))
     assert marks(out) == [["=", "atlas/clock"], ["=", "atlas/tick"]]
+    assert cli("schedules", "export", "-")[:2] == cli("schedules", "export")[:2]
+    assert not Path("-").exists()
     code, out, _ = cli("schedules", "export", "out.yaml")
     assert (code, out) == (DONE, f"wrote {Path('out.yaml').absolute()}\n")
     assert cli.refusal("schedules", "export", "out.yaml")[0] == 4

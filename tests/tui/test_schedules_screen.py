@@ -9,8 +9,10 @@ import pytest
 from studio_tui.application.errors import Conflict, ValidationFailure
 from studio_tui.application.models.common import StateWord
 from studio_tui.application.models.host import HostStatus, MissedFire, StoreStatus
-from studio_tui.application.models.schedules import FireNow, SetScheduleEnabled
+from studio_tui.application.models.schedule_parts import Threshold
+from studio_tui.application.models.schedules import FireNow, ScheduleDefinition, ScheduleDetail, SetScheduleEnabled
 from studio_tui.tui.screens.dialogs import Choice, Confirm
+from studio_tui.tui.screens.schedule_facts import schedule_facts
 from studio_tui.tui.screens.schedule_form import ScheduleForm
 from studio_tui.tui.screens.schedule_history import ScheduleHistoryScreen
 from studio_tui.tui.screens.schedules import SchedulesScreen
@@ -216,6 +218,14 @@ async def test_a_hold_that_begins_while_one_looks_is_said_beside_the_list(studio
         studio.host.now = studio.host.now.model_copy(update={"state": "held", "reason": "held by hand"})
         await wait_until(lambda: any("firing is held" in line for line in screen_text(app)))
         assert not any("firing here" in line for line in screen_text(app))
+
+
+def test_a_threshold_is_said_in_words() -> None:
+    row = a_schedule("alarm")
+    beyond = Threshold(metric="failed_sessions", op="gte", value=5, window_minutes=60)
+    detail = ScheduleDetail(**row.model_dump(), definition=ScheduleDefinition(name="alarm", threshold_config=beyond))
+    lines = ["".join(text for text, _ in line) for line in schedule_facts(row, detail, 80, NOW)]
+    assert any("only if" in line and "failed_sessions is at least 5 over 60 min" in line for line in lines)
 
 
 async def test_what_fails_and_what_is_broken_are_counted_apart(studio: FakeStudio, console: Console) -> None:

@@ -287,8 +287,9 @@ async def test_hold_is_typed_with_its_length_and_released_by_name(console: Conso
         await wait_until(lambda: ("release", None) in app.studio.host.calls)
 
 
-async def test_a_home_without_a_store_asks_nothing_about_its_schedules(console: Console, studio: FakeStudio) -> None:
-    studio.store.now = studio.store.now.model_copy(update={"mode": "missing"})
+@pytest.mark.parametrize("mode", ["missing", "read_only"])
+async def test_a_store_that_cannot_fire_asks_nothing_about_its_schedules(console: Console, studio: FakeStudio, mode: str) -> None:
+    studio.store.now = studio.store.now.model_copy(update={"mode": mode})
     studio.host.now = HostStatus(state="undecided")
     async with console(places=PLACES) as (app, _pilot):
         await wait_until(lambda: app.question is not None)

@@ -41,6 +41,9 @@ def schedule_facts(row: ScheduleSummary, detail: ScheduleDetail | None, width: i
         lines += wrapped("runs", " ".join(detail.command_line) or row.action, width, "ink", limit=2, indent=3)
         lines.append(fact("in", detail.working_directory or "no directory: it will be refused", indent=3))
         lines.append(fact("policy", *_policies(detail), indent=3))
+        if detail.definition and (beyond := detail.definition.threshold_config):
+            words = f"{beyond.metric} is {'at least' if beyond.op == 'gte' else 'above'} {beyond.value:g}"
+            lines.append(fact("only if", (words, "ink"), f" over {beyond.window_minutes} min", indent=3))
     if row.description:
         lines += wrapped("about", row.description, width, limit=1, indent=3)
     return lines
