@@ -12,7 +12,9 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -26,21 +28,28 @@ EVERY = {"quick": 1, "slow": 3}
 
 
 @pytest.fixture
-def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+def short_path() -> Iterator[Path]:
+    """A folder whose sockets have room for their names: 108 bytes at most, of which the test's own folder takes too many."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def shared(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home of ours with two schedules that write down each instant for which they are fired."""
     for name in [name for name in os.environ if name.startswith("LIONAGI_")]:
         monkeypatch.delenv(name)
     home = Home(
-        tmp_path / ".lionagi",
-        HOME=str(tmp_path),
+        short_path / ".lionagi",
+        HOME=str(short_path),
         PATH=os.pathsep.join((str(Path(sys.executable).parent), "/usr/bin", "/bin")),
         TZ="UTC",
         **ALLOWED,
     )
     home.run("init")
     for name, seconds in EVERY.items():
-        script = f'echo "$0" >> {tmp_path}/{name}'
-        arguments = ["--every", f"{seconds}s", "--cwd", str(tmp_path), "--", "sh", "-c", script, "{{next_fire_at}}"]
+        script = f'echo "$0" >> {short_path}/{name}'
+        arguments = ["--every", f"{seconds}s", "--cwd", str(short_path), "--", "sh", "-c", script, "{{next_fire_at}}"]
         home.run("schedules", "create", "command", name, *arguments)
     return home
 
