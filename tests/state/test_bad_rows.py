@@ -145,7 +145,7 @@ async def _readings(db: StateDB, table: Table) -> list[dict[str, Any]]:
     return [{column.name: row[column.name] for column in nullable} for row in await db.fetch_all(table.select())]
 
 
-AT_ONCE = 5
+AT_ONCE = 10
 """How many tables are spoiled between two readings."""
 REFERRED = ("sessions", "progressions", "messages", "invocations", "schedules", "schedule_runs", "shows", "branches", "approvals")
 """Tables to whose rows others refer."""

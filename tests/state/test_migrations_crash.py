@@ -23,8 +23,8 @@ from tests.state.filled import make_filled_file
 from tests.state.older import FORMS, Rows, described, plainly, rows_of
 
 TABLES = ("sessions", "schedules", "invocations", "schedule_runs", "definitions")
-KILLS = 7
-"""For each table; thirty-five in all."""
+KILLS = 4
+"""For each table; twenty in all."""
 
 
 class Killer:
