@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from textual import constants
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
 from studio_tui.tui.app import StudioApp
@@ -73,6 +74,8 @@ async def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> No
 def screen_text(app: StudioApp) -> list[str]:
     """What is on the screen, line by line."""
     size = app.screen.size
+    # As the app does: a dialog that is drawn without what lies below keeps its empty lines for later pictures.
+    visible_screen_stack.set(app._background_screens)
     return [strip.text.rstrip() for strip in app.screen._compositor.render_strips(size)]
 
 
