@@ -113,7 +113,6 @@ class MemorySchedules(Port):
         self.add(replace(row, enabled=enabled, next_fire_at=next_fire_at, updated_at=now))
         return self.schedules[schedule_id]
 
-
     async def patch_schedule(
         self, schedule_id: str, values: Mapping[str, object], *, expected_updated_at: float, now: float
     ) -> ScheduleRecord:
