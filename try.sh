@@ -24,7 +24,7 @@ if [ "${1-}" = test ]; then
     shift
     "$venv/bin/python" -m pip install -q --disable-pip-version-check -e "$here[dev,postgres]"
     cd "$here"
-    exec "$venv/bin/python" -m pytest -n 2 "$@"
+    exec "$venv/bin/python" -m pytest -n 3 "$@" # many tests wait for other processes: three fill two cores
 fi
 
 # The stamp spares a second start the half second that pip takes to find nothing to do.
