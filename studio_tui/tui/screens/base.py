@@ -175,6 +175,11 @@ class StudioScreen(ChromeScreen):
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
+    @property
+    def is_there(self) -> bool:
+        """Whether an answer still finds its panels: a screen that is left loses them before it counts as gone itself."""
+        return self.is_mounted and not (self._closing or self._closed or self._pruning)
+
     def ask(
         self,
         panel: str,
@@ -216,11 +221,11 @@ class StudioScreen(ChromeScreen):
     ) -> None:
         try:
             answer = await operation()
-            if number == state.number and self.is_mounted:
+            if number == state.number and self.is_there:
                 state.failures, state.read_at = 0, self.now()
                 apply(answer)
         except StudioApplicationError as error:
-            if number == state.number and self.is_mounted:
+            if number == state.number and self.is_there:
                 self._ask_failed(panel, state, error, failed)
         except Exception as error:
             self.studio_app.fault(error)
@@ -228,7 +233,7 @@ class StudioScreen(ChromeScreen):
             self.answered.set()
             state.running = False
             waiting, state.waiting = state.waiting, None
-            if waiting and self.is_mounted:
+            if waiting and self.is_there:
                 waiting()
 
     def _ask_failed(
