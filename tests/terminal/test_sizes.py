@@ -9,7 +9,6 @@ import pytest
 
 from tests.terminal.program import START, Home
 from tests.terminal.written import is_restored, strangers
-from tests.terminal.written import is_restored
 
 pytestmark = pytest.mark.terminal
 
