@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 from textual import events
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.screen import Screen
 
 from studio_tui.application.errors import StudioApplicationError
@@ -231,8 +231,12 @@ class StudioApp(App[int], inherit_bindings=False):
             await super().on_event(event)
 
     async def _handle_typed(self, event: Typed) -> None:
-        if self.screen_stack and not self._too_early(event):  # while it is left there are no screens any more
-            await super().on_event(event)
+        try:
+            if not self._too_early(event):
+                await super().on_event(event)
+        except ScreenStackError:
+            if self.screen_stack:
+                raise  # else the console is being left, and the key came too late
 
     async def on_passed(self, message: Passed) -> None:
         """What an earlier key was bound to is done."""
