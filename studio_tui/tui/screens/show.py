@@ -163,7 +163,10 @@ class ShowScreen(StudioScreen):
         """Below each other where there is no room side by side."""
         self.set_class(event.size.width < _WIDE, "-narrow")
         self.query_one("#title").styles.margin = (1, 0) if event.size.height >= 30 else (0, 0)
-        self.call_after_refresh(self._draw_play)  # the pane has its width only then
+
+    def on_lines_pane_widened(self) -> None:
+        """What is said of the play is broken to the width of its pane."""
+        self._draw_play()
 
     def _state(self, play: PlayView) -> tuple[Span, Span]:
         return state_cell("UNSURE" if play.live_state == "unavailable" else play.state, self.studio_app.ascii)

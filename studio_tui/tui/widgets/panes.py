@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from textual import events
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -23,6 +25,16 @@ class LinesPane(Widget):
         super().__init__(id=id, classes=classes)
         self._lines: tuple[tuple[Span, ...], ...] = ()
         self._on = on
+        self._width = 0
+
+    class Widened(Message):
+        """The pane has another width: words that are broken to it are broken anew."""
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Tell of another width."""
+        if event.size.width != self._width:
+            self._width = event.size.width
+            self.post_message(self.Widened())
 
     @property
     def lines(self) -> tuple[tuple[Span, ...], ...]:
